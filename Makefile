@@ -1,0 +1,42 @@
+# make demo   set up and run the main job: the example agents under pytest --caesar-agent
+# make test   set up and pass the tests
+# make check  lint, types and import contracts
+# make bench  the figures of docs/benchmarks.md, as ratios taken side by side
+
+VENV  := .venv
+READY := $(VENV)/.ready
+BIN   := $(VENV)/bin
+export PIP_USER := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: setup demo test check bench clean
+
+setup: $(READY)
+
+# The stamp is written last, so an interrupted set-up is done again.
+$(READY): pyproject.toml
+	@rm -f $(READY)
+	@python=$${PYTHON:-}; \
+	for name in $$python python3 python3.13 python3.12 python3.11 python3.10 python; do \
+	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; then found=$$name; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then echo "make: no Python of at least 3.10 was found on PATH: install one, or name it with PYTHON=/path/to/python make …" >&2; exit 1; fi; \
+	if ! "$$found" -c 'import venv, ensurepip' >/dev/null 2>&1; then echo "make: $$found has no venv module: install it (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; fi; \
+	rm -rf $(VENV) && "$$found" -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $(READY)
+
+test: setup
+	$(BIN)/python -m pytest -n auto
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,1 @@
+"""The SDK for agents that speak OACP. ``PYTEST_DONT_REWRITE``."""

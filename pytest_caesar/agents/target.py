@@ -1,0 +1,62 @@
+"""What a name on the command line resolves to: something that can be run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Origin = Literal["path", "function", "config", "catalogue", "definition", "command"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessAgent:
+    """An agent that is a program.
+
+    Attributes:
+        id: names the agent in test ids, events and branches; never a path.
+        origin: how it was found.
+        argv: program and arguments; the arguments may hold tokens such as
+            ``{{prompt}}``; the program is absolute, or a bare name to be looked for
+            on the child's PATH.
+        project: folder that a relative program was resolved from, absolute POSIX.
+        cwd_mode: ``process`` (the workspace is the working folder) or ``flag``
+            (the task directory is; the workspace is given in an argument).
+        network_args: added when the task has the network.
+        native_read_only: it has a read-only mode of its own.
+        dialect: its native stream on stdout, or None for plain output.
+        brief_on_stdin: the brief is written to stdin, which is then closed.
+        system_prompt: put in front of the context, from a definition or a role.
+    """
+
+    id: str
+    origin: Origin
+    argv: tuple[str, ...]
+    project: str = ""
+    cwd_mode: Literal["process", "flag"] = "process"
+    network_args: tuple[str, ...] = ()
+    native_read_only: bool = False
+    dialect: str | None = None
+    brief_on_stdin: bool = False
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionAgent:
+    """An agent that is a Python function ``main(agent) -> Report``, run in this process.
+
+    Attributes:
+        id: names the agent in test ids, events and branches.
+        origin: how it was found.
+        target: ``module:function``.
+        import_root: folder put at the head of ``sys.path``.
+        subprocess: run it as ``python -m caesar_agent TARGET`` instead.
+    """
+
+    id: str
+    origin: Origin = "function"
+    target: str
+    import_root: str = ""
+    subprocess: bool = False
+
+
+AgentTarget = ProcessAgent | FunctionAgent

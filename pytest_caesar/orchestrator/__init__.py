@@ -1,0 +1,1 @@
+"""The fake orchestrator: from a task to a run."""

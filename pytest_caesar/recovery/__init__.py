@@ -1,0 +1,1 @@
+"""From text and files to a report."""

@@ -1,0 +1,73 @@
+"""What recovery is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents.report import Change, Report
+
+Source = Literal["channel", "schema", "file", "extracted", "synthesized"]
+Form = Literal["fence", "object"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that is left of a delegation once its process tree is gone.
+
+    Attributes:
+        task_id: the task that was given.
+        mode: ``read-only`` or ``write``; decides what "no change" means.
+        raw_log: the bytes that were read of ``raw.log`` (the last 64 MiB at most).
+        raw_log_offset: where ``raw_log`` starts in the file, in bytes.
+        brief: the brief as it was sent, or None when unknown.
+        dialect: name of the native stream, ``plain``, or None to detect it.
+        report_file: bytes of ``report.json``; None when it could not be read.
+        report_file_problem: why there is no ``report_file``; None when it is simply absent.
+        submission: bytes of ``submission.json``, or None.
+        submission_problem: as for ``report_file_problem``.
+        final_message: bytes of the file the CLI itself wrote its last message to, or None.
+        schema_expected: the CLI was asked for a structured final message.
+        exit_code, signal, timed_out, cancelled: how the process ended.
+        killed_after_report: it was ended after it had delivered its report.
+        changes: what was observed, or None when git could not tell.
+    """
+
+    task_id: str
+    mode: Literal["read-only", "write"] = "write"
+    raw_log: bytes = b""
+    raw_log_offset: int = 0
+    brief: str | None = None
+    dialect: str | None = None
+    report_file: bytes | None = None
+    report_file_problem: Diagnostic | None = None
+    submission: bytes | None = None
+    submission_problem: Diagnostic | None = None
+    final_message: bytes | None = None
+    schema_expected: bool = False
+    exit_code: int | None = 0
+    signal: str | None = None
+    timed_out: bool = False
+    cancelled: bool = False
+    killed_after_report: bool = False
+    changes: tuple[Change, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """The verdict.
+
+    Attributes:
+        report: as the agent gave it, or synthesized.
+        source: where it came from.
+        form: ``fence`` or ``object`` when ``source`` is ``extracted``, else None.
+        offsets: start and end in ``raw.log``, in bytes, or None.
+        diagnostics: what was wrong with every better source, in order.
+    """
+
+    report: Report
+    source: Source
+    form: Form | None = None
+    offsets: tuple[int, int] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
