@@ -1,0 +1,1 @@
+"""The commands of ``pytest-caesar``, one module each."""
