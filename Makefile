@@ -3,7 +3,7 @@
 # make check  lint, types and import contracts
 # make bench  the figures of docs/benchmarks.md, as ratios taken side by side
 
-VENV  := .venv
+VENV  ?= .venv
 READY := $(VENV)/.ready
 BIN   := $(VENV)/bin
 export PIP_USER := 0
