@@ -1,0 +1,298 @@
+"""Run one program: stream what it prints, keep its end, and leave nothing of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from caesar_agent.clock import monotonic
+from caesar_agent.process_tree import ProcessTree
+
+MAX_OUTPUT_BYTES = 1 << 20
+"""How much of each stream is kept, from its end; all of it is passed on as it comes."""
+
+CHUNK_BYTES = 1 << 16
+"""Read at once from a pipe."""
+
+TERMINATION_SECONDS = 1.0
+"""From SIGTERM to SIGKILL; well within the five seconds that an orchestrator leaves the agent."""
+
+NOTICE_SECONDS = 0.25
+"""Longest wait before a request to stop is noticed."""
+
+POLL_SECONDS = 0.02
+"""The same where the end of a process cannot be waited for together with its output."""
+
+LAST_CHUNKS = 32
+"""Reads of a pipe after its writer has ended: twice what the largest pipe holds, so that a
+process which inherited the pipe and goes on writing cannot hold the agent."""
+
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+"""Exit codes of programs that did not start, as shells give them."""
+
+Echo = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandResult:
+    """How a command ended.
+
+    Attributes:
+        command: the command line, as it stands in ``commands_run``.
+        exit_code: None when a signal ended it; 127 when the program was not found and
+            126 when it could not be started, as shells count.
+        stdout: the end of its standard output, at most ``MAX_OUTPUT_BYTES`` of it,
+            decoded as UTF-8 with U+FFFD for anything else.
+        stderr: the same of standard error.
+        duration: seconds.
+        signal: name of the signal that ended it, such as ``SIGKILL``, or None.
+        timed_out: ``timeout`` passed, and its whole process tree was ended.
+        truncated: it printed more than was kept.
+        note: one sentence on an ending without an exit code of its own, else "".
+    """
+
+    command: str
+    exit_code: int | None
+    stdout: str = ""
+    stderr: str = ""
+    duration: float = 0.0
+    signal: str | None = None
+    timed_out: bool = False
+    truncated: bool = False
+    note: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it exited with 0."""
+        return self.exit_code == 0
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        return self.note or f"exit code {self.exit_code}"
+
+
+class Program:
+    """One program, run once.
+
+    Args:
+        argv: program and arguments.
+        command: the same as one line, for people.
+        cwd: working folder.
+        env: its whole environment.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], *, command: str, cwd: Path, env: Mapping[str, str]
+    ) -> None:
+        self._argv = argv
+        self._command = command
+        self._cwd = cwd
+        self._env = env
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Ask for its end from a signal handler or another thread; ``run`` sees to it."""
+        self._stopped = True
+
+    def run(self, *, timeout: float | None, stdout: Echo, stderr: Echo) -> CommandResult:
+        """Run it to its end, passing on each piece of output as it comes.
+
+        It stays in the process group of the agent, so that an orchestrator which ends
+        the group ends it too. stdin is empty. When this call is interrupted, its whole
+        process tree is ended first.
+
+        Args:
+            timeout: seconds, or None for no limit.
+            stdout: called with each piece of standard output.
+            stderr: called with each piece of standard error.
+        """
+        started = monotonic()
+        try:
+            process = subprocess.Popen(
+                self._argv,
+                cwd=self._cwd,
+                env=dict(self._env),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            return self._not_started(error)
+        try:
+            return self._follow(process, started, timeout, stdout, stderr)
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            _close(process)
+
+    def _follow(
+        self,
+        process: subprocess.Popen[bytes],
+        started: float,
+        timeout: float | None,
+        stdout: Echo,
+        stderr: Echo,
+    ) -> CommandResult:
+        tails = (_Tail(), _Tail())
+        timed_out = False
+        with contextlib.ExitStack() as stack:
+            selector = stack.enter_context(selectors.DefaultSelector())
+            pause = _watch_end(process, selector, stack)
+            for pipe, tail, echo in zip(
+                (process.stdout, process.stderr), tails, (stdout, stderr), strict=True
+            ):
+                assert pipe is not None
+                os.set_blocking(pipe.fileno(), False)
+                selector.register(pipe, selectors.EVENT_READ, (tail, echo))
+            while True:
+                left = pause if timeout is None else started + timeout - monotonic()
+                for key, _ in selector.select(max(0.0, min(pause, left))):
+                    if key.data is not None and not _read(key.fd, *key.data):
+                        selector.unregister(key.fileobj)
+                if process.poll() is not None:
+                    break
+                timed_out = timeout is not None and monotonic() >= started + timeout
+                if timed_out or self._stopped:
+                    _end(process)
+                    break
+            for key in list(selector.get_map().values()):
+                if key.data is not None:
+                    _drain(key.fd, *key.data)
+        return self._result(process.returncode, tails, monotonic() - started, timeout, timed_out)
+
+    def _result(
+        self,
+        code: int,
+        tails: tuple[_Tail, _Tail],
+        duration: float,
+        timeout: float | None,
+        timed_out: bool,  # noqa: FBT001 - private
+    ) -> CommandResult:
+        by_signal = _signal_name(-code) if code < 0 else None
+        note = f"killed by {by_signal}" if by_signal else ""
+        if timed_out:
+            note = f"timed out after {timeout:g} s"
+        elif self._stopped:
+            note = "ended because the agent was told to stop"
+        return CommandResult(
+            command=self._command,
+            exit_code=None if code < 0 or timed_out else code,
+            stdout=tails[0].text(),
+            stderr=tails[1].text(),
+            duration=duration,
+            signal=by_signal,
+            timed_out=timed_out,
+            truncated=tails[0].truncated or tails[1].truncated,
+            note=note,
+        )
+
+    def _not_started(self, error: OSError) -> CommandResult:
+        program = self._argv[0]
+        if error.errno == errno.ENOENT:
+            code, note = NOT_FOUND, f"{program!r} was not found"
+            if "/" not in program:
+                note += " on PATH"
+        else:
+            code, note = NOT_EXECUTABLE, f"{program!r} could not be started: {error.strerror}"
+        return CommandResult(command=self._command, exit_code=code, stderr=f"{note}\n", note=note)
+
+
+class _Tail:
+    """The last bytes of a stream."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self.truncated = False
+
+    def add(self, chunk: bytes) -> None:
+        self._data += chunk
+        # Cut at twice the size, so that a long stream is not moved at every chunk.
+        if len(self._data) > 2 * MAX_OUTPUT_BYTES:
+            del self._data[:-MAX_OUTPUT_BYTES]
+            self.truncated = True
+
+    def text(self) -> str:
+        if len(self._data) > MAX_OUTPUT_BYTES:
+            del self._data[:-MAX_OUTPUT_BYTES]
+            self.truncated = True
+        return self._data.decode("utf-8", "replace")
+
+
+def _drain(descriptor: int, tail: _Tail, echo: Echo) -> None:
+    """Pass on what the program left in the pipe when it ended."""
+    for _ in range(LAST_CHUNKS):
+        if not _read(descriptor, tail, echo, at_end=True):
+            return
+
+
+def _read(descriptor: int, tail: _Tail, echo: Echo, *, at_end: bool = False) -> bool:
+    """Pass one chunk on; say whether there may be more."""
+    try:
+        chunk = os.read(descriptor, CHUNK_BYTES)
+    except BlockingIOError:
+        return not at_end
+    if chunk:
+        tail.add(chunk)
+        echo(chunk)
+    return bool(chunk)
+
+
+def _watch_end(
+    process: subprocess.Popen[bytes],
+    selector: selectors.BaseSelector,
+    stack: contextlib.ExitStack,
+) -> float:
+    """Let the selector see the end of the process; return how long it may wait at most."""
+    if not hasattr(os, "pidfd_open"):
+        return POLL_SECONDS
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:
+        # An old kernel, or a sandbox that forbids the call.
+        return POLL_SECONDS
+    stack.callback(os.close, descriptor)
+    selector.register(descriptor, selectors.EVENT_READ, None)
+    return NOTICE_SECONDS
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process with everything that it started: SIGTERM, a second, SIGKILL."""
+    if process.poll() is not None:
+        return
+    tree = ProcessTree.of(process.pid)
+    tree.send(signal.SIGTERM)
+    deadline = monotonic() + TERMINATION_SECONDS
+    while monotonic() < deadline:
+        if process.poll() is not None and not tree.alive(beside=process.pid):
+            return
+        time.sleep(0.01)
+    # What was started since the first look belongs to it too.
+    ProcessTree.of(process.pid).send(signal.SIGKILL)
+    tree.send(signal.SIGKILL)
+    process.wait()
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    pipes: tuple[IO[bytes] | None, ...] = (process.stdout, process.stderr)
+    for pipe in pipes:
+        if pipe is not None:
+            pipe.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
