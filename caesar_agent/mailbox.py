@@ -1,0 +1,283 @@
+"""Questions and answers of one task, as files: ``questions/<id>.json``, ``answers/<id>.json``.
+
+A question is open until ``answers/<id>.json`` exists. Whoever creates that file
+first decides what became of it: an answer, or a note that it expired, was
+withdrawn or was rejected. Nothing is ever deleted, so that a reader that was
+killed finds every question again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from caesar_agent import mailbox_files as files
+from caesar_agent.clock import monotonic
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.mailbox_errors import (
+    AlreadyAnsweredError,
+    ForeignReportError,
+    QuestionError,
+    QuestionExpiredError,
+    QuestionRejectedError,
+    QuestionWithdrawnError,
+    UnknownQuestionError,
+)
+from caesar_agent.mailbox_reader import GRACE, AskedQuestion, MailboxReader, Unsettled
+from caesar_agent.mailbox_values import (
+    Answer,
+    Reply,
+    Silence,
+    check_text,
+    encode,
+    file_name,
+    now,
+    parse_question,
+    parse_reply,
+    parse_state,
+)
+from caesar_agent.task_directory import TaskDirectory, write_atomic
+
+if TYPE_CHECKING:
+    from caesar_agent.documents import Report
+
+__all__ = ["Answer", "AskedQuestion", "Mailbox", "Reply", "Silence", "pause"]
+
+DEFAULT_WAIT = 300.0
+"""Longest wait for an answer unless the caller says otherwise, in seconds: five minutes,
+from the specification. Never beyond the deadline of the task."""
+
+MAX_TASK_BYTES = 64 << 20
+"""Largest ``task.json`` that is read, in bytes: its context may hold whole files."""
+
+_CLOSED = {
+    "answered": AlreadyAnsweredError,
+    "expired": QuestionExpiredError,
+    "withdrawn": QuestionWithdrawnError,
+    "rejected": QuestionRejectedError,
+}
+
+
+class Mailbox:
+    """The mailbox of one task, for the one who asks and for the one who answers.
+
+    Args:
+        directory: the task directory; it must exist, its folders need not.
+    """
+
+    def __init__(self, directory: TaskDirectory | Path | str) -> None:
+        if not isinstance(directory, TaskDirectory):
+            directory = TaskDirectory(Path(directory).absolute())
+        self.directory = directory
+        self._unsettled = Unsettled()
+        self._reader = MailboxReader(directory)
+
+    # -- for the one who asks
+
+    def ask(self, question: str, options: Sequence[str] = ()) -> str:
+        """Put a question into the mailbox and return its id, which nobody can guess.
+
+        Raises:
+            InvalidTextError: the question is empty, or too long for one file.
+            UnsafeMailboxError: ``questions`` is a link or no folder.
+        """
+        check_text("question", question)
+        question_id = f"q_{secrets.token_hex(16)}"
+        text = {
+            "id": question_id,
+            "question": question,
+            "options": list(options),
+            "asked_at": now(),
+        }
+        data = encode("question", text)
+        self._create("questions", question_id, data)
+        return question_id
+
+    def poll(self, question_id: str) -> Reply | None:
+        """Look once; None while the question is open. Cheap enough for every few milliseconds."""
+        name = file_name(question_id)
+        with files.folder(self.directory.path, "answers") as folder:
+            if folder is None:
+                return None
+            try:
+                reply = parse_reply(question_id, files.read(folder, name))
+            except FileNotFoundError:
+                return None
+            except (files.NotReadableError, ValueError) as error:
+                if self._unsettled.is_settled(folder, f"answers/{name}", name):
+                    return Silence(id=question_id, reason="unreadable", detail=str(error))
+                return None
+        return reply
+
+    def wait(
+        self,
+        question_id: str,
+        *,
+        timeout: float = DEFAULT_WAIT,
+        given_up: Callable[[], bool] | None = None,
+    ) -> Reply:
+        """Wait for the answer to a question.
+
+        Args:
+            question_id: what ``ask`` returned.
+            timeout: seconds; cut to what is left of the task's deadline.
+            given_up: asked between two looks; True withdraws the question.
+
+        Returns:
+            The answer, or why none will come. At the end of the time the question
+            is closed as expired, so that a later answer fails explicitly.
+        """
+        start = monotonic()
+        end = start + self.longest_wait(timeout)
+        while (reply := self.poll(question_id)) is None:
+            now = monotonic()
+            if given_up is not None and given_up():
+                return self.close(question_id, "withdrawn")
+            if now >= end:
+                return self.close(question_id, "expired")
+            time.sleep(min(pause(now - start), end - now))
+        return reply
+
+    def longest_wait(self, timeout: float = DEFAULT_WAIT) -> float:
+        """Cut a timeout to what is left of the task's deadline, in seconds, at least 0.
+
+        The deadline counts from when ``task.json`` was written, by the clock of the
+        file system: ``created_at`` may come from a clock that a test has set.
+        """
+        wanted = DEFAULT_WAIT if math.isnan(timeout) else max(0.0, timeout)
+        task, written = self._task()
+        deadline_ms = task.get("deadline_ms")
+        if isinstance(deadline_ms, bool) or not isinstance(deadline_ms, int | float):
+            return wanted
+        elapsed = max(0.0, time.clock_gettime(time.CLOCK_REALTIME) - written)
+        return max(0.0, min(wanted, deadline_ms / 1000 - elapsed))
+
+    # -- for the one who answers
+
+    def questions(self, *, final: bool = False) -> tuple[AskedQuestion, ...]:
+        """Return all questions in the order in which they came; see ``MailboxReader.read``."""
+        return self._reader.read(final=final)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What lies in the mailbox and is no question or answer, as ``questions`` last saw it."""
+        return self._reader.diagnostics
+
+    def answer(self, question_id: str, text: str) -> None:
+        """Answer a question.
+
+        Raises:
+            InvalidQuestionIdError: nothing on disk was touched.
+            InvalidTextError: the answer is empty, or too long for one file.
+            UnknownQuestionError: there is no such question.
+            AlreadyAnsweredError, QuestionExpiredError, QuestionWithdrawnError,
+            QuestionRejectedError: somebody was first.
+        """
+        name = file_name(question_id)
+        check_text("answer", text)
+        with files.folder(self.directory.path, "questions") as folder:
+            if folder is None:
+                raise UnknownQuestionError(question_id=question_id, problem="")
+            try:
+                parse_question(question_id, files.read(folder, name))
+            except FileNotFoundError:
+                raise UnknownQuestionError(question_id=question_id, problem="") from None
+            except (files.NotReadableError, ValueError) as error:
+                raise UnknownQuestionError(question_id=question_id, problem=str(error)) from error
+        data = encode("answer", {"id": question_id, "answer": text, "answered_at": now()})
+        if not self._create("answers", question_id, data):
+            raise self._refusal(question_id)
+
+    def close(
+        self,
+        question_id: str,
+        state: Literal["expired", "withdrawn", "rejected"],
+        detail: str = "",
+    ) -> Reply:
+        """Close a question without an answer, unless somebody was first.
+
+        Returns:
+            What became of it: the answer, when one arrived in the meantime.
+        """
+        note = {"id": question_id, "state": state, "closed_at": now()}
+        if detail:
+            note["detail"] = detail
+        if self._create("answers", question_id, encode("note", note)):
+            return Silence(id=question_id, reason=state, detail=detail)
+        end = monotonic() + GRACE + 1
+        while (reply := self.poll(question_id)) is None and monotonic() < end:
+            time.sleep(0.01)
+        return reply or Silence(id=question_id, reason="unreadable", detail="it stays incomplete")
+
+    def expire(self, question_id: str) -> Reply:
+        """Close a question because nobody answered in time; see ``close``."""
+        return self.close(question_id, "expired")
+
+    def withdraw(self, question_id: str) -> Reply:
+        """Close a question because nobody waits any more; see ``close``."""
+        return self.close(question_id, "withdrawn")
+
+    # -- the report
+
+    def submit(self, report: Report) -> None:
+        """Hand in a report as the tool ``submit_report`` does; the last one counts.
+
+        It is kept as ``submission.json`` and written to ``report.json`` too.
+
+        Raises:
+            ForeignReportError: its ``task_id`` names another task.
+        """
+        task, _ = self._task()
+        expected = task.get("id")
+        if report.task_id and isinstance(expected, str) and report.task_id != expected:
+            raise ForeignReportError(found=report.task_id, expected=expected)
+        data = report.to_json().encode("utf-8", "backslashreplace")
+        write_atomic(self.directory.submission_file, data)
+        write_atomic(self.directory.report_file, data)
+
+    # -- inside
+
+    def _create(self, kind: Literal["questions", "answers"], question_id: str, data: bytes) -> bool:
+        name = file_name(question_id)
+        with files.folder(self.directory.path, kind, create=True) as folder:
+            if folder is None:  # somebody removed it again at this very moment
+                raise FileNotFoundError(str(self.directory.path / kind))
+            return files.create(folder, name, data)
+
+    def _refusal(self, question_id: str) -> QuestionError:
+        name = file_name(question_id)
+        with files.folder(self.directory.path, "answers") as folder:
+            try:
+                state = parse_state(files.read(folder, name)) if folder is not None else None
+            except (OSError, ValueError):
+                state = None
+        return _CLOSED.get(state or "answered", AlreadyAnsweredError)(question_id=question_id)
+
+    def _task(self) -> tuple[dict[str, object], float]:
+        """Return ``task.json`` and when it was written; ({}, 0) when it cannot be read."""
+        try:
+            descriptor = os.open(self.directory.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return {}, 0.0
+        try:
+            task = json.loads(files.read(descriptor, "task.json", max_bytes=MAX_TASK_BYTES))
+            written = os.stat("task.json", dir_fd=descriptor, follow_symlinks=False).st_mtime
+        except (OSError, ValueError, RecursionError):
+            return {}, 0.0
+        finally:
+            os.close(descriptor)
+        return (task, written) if isinstance(task, dict) else ({}, 0.0)
+
+
+def pause(waited: float) -> float:
+    """Return how long to sleep before the next look, in seconds.
+
+    A scripted answer arrives within milliseconds, a person's within minutes.
+    """
+    return min(0.1, max(0.001, waited / 20))
