@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pytest_caesar.agents.definitions import AgentDefinition
 
 Origin = Literal["path", "function", "config", "catalogue", "definition", "command"]
 
@@ -26,6 +29,12 @@ class ProcessAgent:
         dialect: its native stream on stdout, or None for plain output.
         brief_on_stdin: the brief is written to stdin, which is then closed.
         system_prompt: put in front of the context, from a definition or a role.
+        cli: id of the catalogue entry that makes its command line, or None.
+        model: the model it wants when the task names none, or None.
+        tools: the only tools it may use (lower case), or None for no restriction.
+        display_name: how it calls itself, or "".
+        where: the file that declares it, or "".
+        definition: the definition it was made from, or None.
     """
 
     id: str
@@ -38,6 +47,12 @@ class ProcessAgent:
     dialect: str | None = None
     brief_on_stdin: bool = False
     system_prompt: str = ""
+    cli: str | None = None
+    model: str | None = None
+    tools: tuple[str, ...] | None = None
+    display_name: str = ""
+    where: str = ""
+    definition: AgentDefinition | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

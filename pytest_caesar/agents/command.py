@@ -1,0 +1,140 @@
+"""Make the command line of an agent: tokens, program, working folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_caesar.agents.errors import BadArgument, PromptTooLong, shown
+from pytest_caesar.agents.programs import find_program
+from pytest_caesar.agents.tokens import substitute, tokens_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_caesar.agents.target import ProcessAgent
+
+MAX_ARGUMENT_BYTES = 131_071
+"""Bytes of one argument, without its closing NUL (Linux: ``MAX_ARG_STRLEN``, 32 pages).
+
+macOS bounds all arguments together (1 MiB), so what holds here holds there."""
+
+
+def build_command(  # noqa: PLR0913  (what the tokens need, by name)
+    agent: ProcessAgent,
+    *,
+    prompt: str,
+    workspace: Path,
+    task_dir: Path,
+    report_path: Path,
+    model: str | None,
+    network: bool,
+    path: str,
+    extra_args: Sequence[str] = (),
+) -> tuple[tuple[str, ...], Path]:
+    """Make argv and working folder of an agent from its template.
+
+    For an agent of the catalogue, ``launch.prepare`` makes more than a template can;
+    here it gets the command line of a writing task that reports by file.
+
+    Args:
+        agent: what was selected.
+        prompt: the brief; left out of argv by an agent whose template has no ``{{prompt}}``.
+        workspace: where the agent works, absolute.
+        task_dir: folder of the task, absolute.
+        report_path: where the report is expected, absolute.
+        model: the model the agent is to use, or None.
+        network: the task has the network, so ``network_args`` are added.
+        path: PATH of the child process.
+        extra_args: put at the end as they are, tokens untouched.
+
+    Returns:
+        argv (the program absolute) and the working folder.
+
+    Raises:
+        CommandError: one of its kinds, which names the real cause; nothing was started.
+    """
+    if agent.cli is not None:
+        from pytest_caesar.agents.launch import LaunchRequest, prepare  # noqa: PLC0415  (a cycle)
+
+        launch = prepare(
+            agent,
+            LaunchRequest(
+                prompt=prompt,
+                workspace=workspace,
+                task_dir=task_dir,
+                report_path=report_path,
+                model=model,
+                network=network,
+                path=path,
+                extra_args=tuple(extra_args),
+            ),
+        )
+        return launch.argv, launch.cwd
+    values = {
+        "prompt": prompt,
+        "workspace": str(workspace),
+        "taskDir": str(task_dir),
+        "reportPath": str(report_path),
+        "model": model or agent.model,
+    }
+    template = (*agent.argv[1:], *(agent.network_args if network else ()))
+    arguments = (*substitute(template, values), *extra_args)
+    _check_prompt_survives(agent, template, values)
+    check_arguments(agent, arguments)
+    program = find_program(
+        agent.argv[0], agent=agent.id, project=Path(agent.project or "/"), path=path
+    )
+    cwd = task_dir if agent.cwd_mode == "flag" else workspace
+    return (str(program), *arguments), cwd
+
+
+def check_arguments(agent: ProcessAgent, arguments: Sequence[str]) -> None:
+    """Check that each argument can be handed to a program.
+
+    Raises:
+        PromptTooLong: an argument has more than ``MAX_ARGUMENT_BYTES`` bytes.
+        BadArgument: an argument holds a NUL or a lone surrogate.
+    """
+    for argument in arguments:
+        if "\0" in argument:
+            raise BadArgument(
+                agent=agent.id,
+                program=agent.argv[0],
+                problem=f"an argument holds a NUL character: {shown(argument, limit=60)}",
+            )
+        try:
+            size = len(argument.encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError:
+            raise BadArgument(
+                agent=agent.id,
+                program=agent.argv[0],
+                problem="an argument holds half of a surrogate pair, which has no UTF-8 form: "
+                f"{shown(argument, limit=60)}",
+            ) from None
+        if size > MAX_ARGUMENT_BYTES:
+            raise PromptTooLong(
+                agent=agent.id,
+                program=agent.argv[0],
+                size=size,
+                limit=MAX_ARGUMENT_BYTES,
+                problem=f"an argument of {size} bytes is too long for a command line "
+                f"(at most {MAX_ARGUMENT_BYTES}): give a shorter brief that points to task.json, "
+                "or an agent that takes its brief on stdin",
+            )
+
+
+def _check_prompt_survives(
+    agent: ProcessAgent, template: Sequence[str], values: dict[str, str | None]
+) -> None:
+    carriers = [tokens_in(argument) for argument in template if "prompt" in tokens_in(argument)]
+    if carriers and not any(
+        all(values.get(name) or name == "prompt" for name in names) for names in carriers
+    ):
+        lost = next(name for name in carriers[0] if name != "prompt" and not values.get(name))
+        raise BadArgument(
+            agent=agent.id,
+            program=agent.argv[0],
+            problem="the only argument with {{prompt}} also holds {{" + lost + "}}, which has no "
+            "value, so the agent would never see its task: give {{prompt}} an argument of its own",
+        )

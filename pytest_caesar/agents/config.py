@@ -1,0 +1,361 @@
+"""``.caesar/config.toml`` in its three layers: what a project says about its agents."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_caesar.agents.config_reader import Table
+from pytest_caesar.agents.errors import ConfigError, shown
+from pytest_caesar.agents.tokens import TOKENS, tokens_in, unknown_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+
+MAX_CONFIG_BYTES = 1 << 20
+"""A configuration is written by hand; what is larger is another file by mistake."""
+
+Mode = Literal["read-only", "write"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """One ``[[agent]]`` entry.
+
+    Attributes:
+        id: letters, digits, ``.``, ``_``, ``-``; starts with a letter or a digit.
+        bin: the program: absolute, from the project's root, or looked for on PATH.
+        args: arguments with tokens; one holds ``{{prompt}}``.
+        display_name: for people, or "".
+        cwd_mode: ``process`` or ``flag``, see ``ProcessAgent``.
+        native_read_only: it has a read-only mode of its own.
+        network_args: added when the task has the network.
+        file: the layer that declares it.
+        line: 1-based line of its table there, or None.
+    """
+
+    id: str
+    bin: str
+    args: tuple[str, ...] = ()
+    display_name: str = ""
+    cwd_mode: Literal["process", "flag"] = "process"
+    native_read_only: bool = False
+    network_args: tuple[str, ...] = ()
+    file: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeConfig:
+    """``[worktree]``: what is put into a worktree; relative POSIX paths and shell commands."""
+
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyConfig:
+    """``[policy]``: who may be delegated to, and what a task is when it does not say.
+
+    Attributes:
+        allowed: ids; empty allows every agent.
+        denied: ids that are refused, whatever ``allowed`` says.
+        max_parallel: agents that run at once.
+        default_timeout_ms: deadline of a task that names none.
+        allow_recursion: the main agent's own CLI may be delegated to.
+        allow_inplace_write: writing in place needs no further word.
+        max_depth: a task of this depth or more is refused.
+    """
+
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    max_parallel: int = 4
+    default_isolation: Literal["auto", "inplace", "worktree"] = "auto"
+    default_mode: Mode = "write"
+    default_network: Literal["auto", "on", "off"] = "auto"
+    default_timeout_ms: int = 600_000
+    allow_recursion: bool = False
+    allow_inplace_write: bool = False
+    max_depth: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """One ``[[role]]``: a profile that elects the first agent of a list that can run.
+
+    Attributes:
+        system_prompt_file: path below ``.caesar/`` of the text put before the context.
+        model: the model for whichever agent is elected, or None.
+    """
+
+    name: str
+    agents: tuple[str, ...]
+    mode: Mode
+    purpose: str = ""
+    isolation: Literal["auto", "inplace", "worktree"] = "auto"
+    network: Literal["auto", "on", "off"] = "auto"
+    timeout_ms: int = 600_000
+    system_prompt_file: str | None = None
+    model: str | None = None
+    file: str = ""
+    line: int | None = None
+
+
+BUILTIN_ROLES = (
+    Role(
+        name="reviewer",
+        purpose="Reads changes and says what is wrong with them.",
+        agents=("codex", "antigravity"),
+        mode="read-only",
+        isolation="inplace",
+        system_prompt_file="roles/reviewer.md",
+    ),
+    Role(
+        name="implementer",
+        purpose="Makes a change and verifies it.",
+        agents=("codex", "antigravity", "opencode"),
+        mode="write",
+        isolation="worktree",
+        system_prompt_file="roles/implementer.md",
+    ),
+    Role(
+        name="investigator",
+        purpose="Finds out how something works, without changing it.",
+        agents=("antigravity", "codex", "opencode"),
+        mode="read-only",
+        system_prompt_file="roles/investigator.md",
+    ),
+)
+"""The roles every project has; a ``[[role]]`` of the same name replaces one whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All layers together.
+
+    Attributes:
+        agents: by first appearance; a later layer's entry of the same id replaces it whole.
+        models: agent id to model.
+        roles: built-in ones first.
+        files: the layers that were read, in order.
+        shadowed: ``[[agent]]`` entries that a later layer replaced.
+    """
+
+    agents: tuple[AgentSpec, ...] = ()
+    worktree: WorktreeConfig = field(default_factory=WorktreeConfig)
+    policy: PolicyConfig = field(default_factory=PolicyConfig)
+    models: Mapping[str, str] = field(default_factory=dict)
+    roles: tuple[Role, ...] = BUILTIN_ROLES
+    files: tuple[str, ...] = ()
+    shadowed: tuple[AgentSpec, ...] = ()
+
+
+def load_config(project: Path, *, user_config: bool = False, home: Path | None = None) -> Config:
+    """Read the layers of a project: user's (when asked for), project's, local.
+
+    Args:
+        project: root of the project; its files are ``.caesar/config.toml`` and
+            ``.caesar/config.local.toml``.
+        user_config: read ``~/.config/caesar/config.toml`` first.
+        home: the folder meant by ``~``; the user's own when None.
+
+    Returns:
+        The merged configuration; defaults where no file says anything.
+
+    Raises:
+        ConfigError: the first thing that is wrong, with file, key and line.
+    """
+    files = [project / ".caesar" / "config.toml", project / ".caesar" / "config.local.toml"]
+    if user_config:
+        files.insert(0, (home or Path.home()) / ".config" / "caesar" / "config.toml")
+    config = Config()
+    for file in files:
+        text = _read(file)
+        if text is not None:
+            config = merge_config(config, text, file=str(file))
+    return config
+
+
+def merge_config(base: Config, text: str, *, file: str) -> Config:
+    """Lay one layer over the layers before it; pure. Errors as for ``load_config``."""
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(
+            file=file, line=_line_in(str(error)), key="", problem=f"not valid TOML: {error}"
+        ) from error
+    root = Table(data, file=file, text=text)
+    root.only(("agent", "worktree", "policy", "models", "role"))
+    agents = _unique([_agent(table) for table in root.tables("agent")], root, "agent", "id")
+    roles = _unique([_role(table) for table in root.tables("role")], root, "role", "name")
+    replaced = {spec.id for spec in agents}
+    return Config(
+        agents=_overlay(base.agents, agents, "id"),
+        worktree=_worktree(base.worktree, root.table("worktree")),
+        policy=_policy(base.policy, root.table("policy")),
+        models={**base.models, **root.table("models").all_strings()},
+        roles=_overlay(base.roles, roles, "name"),
+        files=(*base.files, file),
+        shadowed=(*base.shadowed, *(spec for spec in base.agents if spec.id in replaced)),
+    )
+
+
+def _read(file: Path) -> str | None:
+    try:
+        if not file.exists():
+            return None
+        if not file.is_file():
+            raise ConfigError(file=str(file), line=None, key="", problem="not a regular file")
+        with file.open("rb") as stream:
+            data = stream.read(MAX_CONFIG_BYTES + 1)
+        if len(data) > MAX_CONFIG_BYTES:
+            raise ConfigError(
+                file=str(file),
+                line=None,
+                key="",
+                problem=f"larger than {MAX_CONFIG_BYTES} bytes, which no configuration is",
+            )
+        # Windows editors write a mark in front, which TOML does not allow.
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(
+            file=str(file), line=line, key="", problem="not UTF-8, as TOML must be"
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            file=str(file), line=None, key="", problem=f"cannot be read: {error.strerror}"
+        ) from error
+
+
+def _agent(table: Table) -> AgentSpec:
+    table.only(
+        ("id", "bin", "args", "display_name", "cwd_mode", "native_read_only", "network_args")
+    )
+    ident = table.identifier("id")
+    program = table.string("bin", required=True)
+    if not program.strip():
+        raise table.error("bin", "it is blank; expected the program to start")
+    args, network_args = table.strings("args"), table.strings("network_args")
+    for key, arguments in (("args", args), ("network_args", network_args)):
+        if unknown := unknown_tokens(arguments):
+            raise table.error(
+                key, f"unknown token {{{{{unknown[0]}}}}}; {_known_tokens()}", unknown[0], TOKENS
+            )
+    if not any("prompt" in tokens_in(argument) for argument in args):
+        raise table.error(
+            "args",
+            "no argument holds {{prompt}}, so the agent would never see its task; add one, "
+            'such as args = ["{{prompt}}"]',
+        )
+    return AgentSpec(
+        id=ident,
+        bin=program,
+        args=args,
+        display_name=table.string("display_name"),
+        cwd_mode=table.choice("cwd_mode", ("process", "flag"), default="process"),
+        native_read_only=table.boolean("native_read_only", default=False),
+        network_args=network_args,
+        file=table.file,
+        line=table.line(),
+    )
+
+
+def _known_tokens() -> str:
+    return "known are " + ", ".join(f"{{{{{name}}}}}" for name in TOKENS)
+
+
+def _role(table: Table) -> Role:
+    table.only(
+        (
+            "name",
+            "purpose",
+            "agents",
+            "mode",
+            "isolation",
+            "network",
+            "timeout",
+            "system_prompt_file",
+            "model",
+        )
+    )
+    return Role(
+        name=table.identifier("name"),
+        purpose=table.string("purpose"),
+        agents=table.strings("agents", required=True),
+        mode=table.choice("mode", ("read-only", "write"), required=True),
+        isolation=table.choice("isolation", ("auto", "inplace", "worktree"), default="auto"),
+        network=table.choice("network", ("auto", "on", "off"), default="auto"),
+        timeout_ms=table.duration("timeout", default=600_000),
+        system_prompt_file=table.relative_path("system_prompt_file") or None,
+        model=table.filled("model"),
+        file=table.file,
+        line=table.line(),
+    )
+
+
+def _worktree(base: WorktreeConfig, table: Table) -> WorktreeConfig:
+    table.only(("copy", "link", "setup"))
+    return replace(
+        base,
+        **{key: table.relative_paths(key) for key in ("copy", "link") if table.has(key)},
+        **({"setup": table.strings("setup")} if table.has("setup") else {}),
+    )
+
+
+def _policy(base: PolicyConfig, table: Table) -> PolicyConfig:
+    isolation = ("auto", "inplace", "worktree")
+    readers: dict[str, Callable[[str], object]] = {
+        "allowed": table.strings,
+        "denied": table.strings,
+        "max_parallel": lambda key: table.integer(key, at_least=1),
+        "default_isolation": lambda key: table.choice(key, isolation),
+        "default_mode": lambda key: table.choice(key, ("read-only", "write")),
+        "default_network": lambda key: table.choice(key, ("auto", "on", "off")),
+        "default_timeout": lambda key: table.duration(key, default=0),
+        "allow_recursion": lambda key: table.boolean(key, default=False),
+        "allow_inplace_write": lambda key: table.boolean(key, default=False),
+        "max_depth": lambda key: table.integer(key, at_least=0),
+    }
+    table.only(tuple(readers))
+    fields = {"default_timeout": "default_timeout_ms"}
+    said: dict[str, Any] = {
+        fields.get(key, key): reader(key) for key, reader in readers.items() if table.has(key)
+    }
+    return replace(base, **said)
+
+
+def _unique(entries: list[Any], root: Table, table: str, key: str) -> tuple[Any, ...]:
+    seen: dict[str, int] = {}
+    for index, entry in enumerate(entries):
+        name = getattr(entry, key)
+        if name in seen:
+            first = root.line_at((table, seen[name]))
+            raise ConfigError(
+                file=root.file,
+                line=root.line_at((table, index, key)),
+                key=f"{table}[{index}].{key}",
+                problem=f"{shown(name)} is declared twice in this file (first on line {first})",
+            )
+        seen[name] = index
+    return tuple(entries)
+
+
+def _overlay(base: tuple[Any, ...], later: tuple[Any, ...], key: str) -> tuple[Any, ...]:
+    by_name = {getattr(entry, key): entry for entry in base}
+    by_name.update({getattr(entry, key): entry for entry in later})
+    return tuple(by_name.values())
+
+
+def _line_in(message: str) -> int | None:
+    head, _, tail = message.rpartition("line ")
+    digits = tail.split(",")[0].strip(" )")
+    return int(digits) if head and digits.isdecimal() else None
