@@ -1,1 +1,77 @@
-"""The SDK for agents that speak OACP. ``PYTEST_DONT_REWRITE``."""
+"""The SDK for agents that speak OACP: ``import caesar_agent; caesar_agent.run(main)``.
+
+Every name is imported when it is first used, so that a program which has this
+package beside others pays for what it needs. PYTEST_DONT_REWRITE
+"""
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    from caesar_agent.agent import Agent
+    from caesar_agent.agent_errors import (
+        CommandFailedError,
+        DeliveryError,
+        MisuseError,
+        StartError,
+    )
+    from caesar_agent.documents import Event, Report, Task
+    from caesar_agent.errors import CaesarError, DocumentError, UnsupportedVersionError
+    from caesar_agent.interruption import Interrupted
+    from caesar_agent.programs import CommandResult
+    from caesar_agent.runner import run
+
+    __version__: str
+
+__all__ = [
+    "Agent",
+    "CaesarError",
+    "CommandFailedError",
+    "CommandResult",
+    "DeliveryError",
+    "DocumentError",
+    "Event",
+    "Interrupted",
+    "MisuseError",
+    "Report",
+    "StartError",
+    "Task",
+    "UnsupportedVersionError",
+    "__version__",
+    "run",
+]
+
+_HOMES = {
+    "Agent": "agent",
+    "CaesarError": "errors",
+    "CommandFailedError": "agent_errors",
+    "CommandResult": "programs",
+    "DeliveryError": "agent_errors",
+    "DocumentError": "errors",
+    "Event": "documents",
+    "Interrupted": "interruption",
+    "MisuseError": "agent_errors",
+    "Report": "documents",
+    "StartError": "agent_errors",
+    "Task": "documents",
+    "UnsupportedVersionError": "errors",
+    "run": "runner",
+}
+
+
+def __getattr__(name: str) -> object:
+    import importlib  # noqa: PLC0415
+
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415
+
+        value: object = version("pytest-caesar")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"caesar_agent.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

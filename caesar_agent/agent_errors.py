@@ -41,7 +41,7 @@ class CommandFailedError(CaesarError):
 
 
 class StartError(CaesarError):
-    """The agent cannot begin, or cannot hand in its report: exit code 2.
+    """The agent has no task that it could read.
 
     Attributes:
         problem: one sentence with the remedy.
@@ -52,3 +52,22 @@ class StartError(CaesarError):
     def message(self) -> str:
         """Return the text; see the base class."""
         return self.problem
+
+
+class DeliveryError(CaesarError):
+    """The report cannot be handed in.
+
+    Attributes:
+        path: where it was to be written.
+        reason: what the system says.
+    """
+
+    path: str
+    reason: str
+
+    def message(self) -> str:
+        """Return the text; see the base class."""
+        return (
+            f"the report cannot be written to {self.path}: {self.reason}; CAESAR_REPORT_PATH must "
+            "name a file in a folder that exists, is writable and has space"
+        )

@@ -79,9 +79,17 @@ class SignalGuard:
     Args:
         on_signal: called in the main thread with the reason.
         on_overrun: called just before the process is ended by force.
+        install: False leaves the handlers alone, for a caller with its own.
     """
 
-    def __init__(self, on_signal: Callable[[str], None], on_overrun: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        on_signal: Callable[[str], None],
+        on_overrun: Callable[[], None],
+        *,
+        install: bool = True,
+    ) -> None:
+        self._install = install
         self._on_signal = on_signal
         self._on_overrun = on_overrun
         self._previous: dict[signal.Signals, Any] = {}
@@ -91,7 +99,7 @@ class SignalGuard:
 
     def __enter__(self) -> SignalGuard:  # noqa: PYI034 - Self needs Python 3.11
         # Elsewhere Python does not allow handlers; the caller's own then decide.
-        if threading.current_thread() is threading.main_thread():
+        if self._install and threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
                 self._previous[number] = signal.signal(number, self._handle)
         return self

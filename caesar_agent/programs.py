@@ -9,12 +9,13 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from caesar_agent.clock import monotonic
+from caesar_agent.interruption import shielded
 from caesar_agent.process_tree import ProcessTree
 
 MAX_OUTPUT_BYTES = 1 << 20
@@ -118,24 +119,31 @@ class Program:
             stderr: called with each piece of standard error.
         """
         started = monotonic()
+        process = None
         try:
-            process = subprocess.Popen(
-                self._argv,
-                cwd=self._cwd,
-                env=dict(self._env),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        except OSError as error:
-            return self._not_started(error)
-        try:
+            # Between the start of a process and our knowing it nothing may come.
+            with shielded():
+                process = subprocess.Popen(
+                    self._argv,
+                    cwd=self._cwd,
+                    env=dict(self._env),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
             return self._follow(process, started, timeout, stdout, stderr)
-        except BaseException:
+        except OSError as error:
+            if process is None:
+                return self._not_started(error)
             _end(process)
             raise
+        except BaseException:
+            if process is not None:
+                _end(process)
+            raise
         finally:
-            _close(process)
+            if process is not None:
+                _close(process)
 
     def _follow(
         self,
@@ -207,6 +215,27 @@ class Program:
         else:
             code, note = NOT_EXECUTABLE, f"{program!r} could not be started: {error.strerror}"
         return CommandResult(command=self._command, exit_code=code, stderr=f"{note}\n", note=note)
+
+
+class RunningPrograms:
+    """The programs that an agent runs at this moment, in whatever threads."""
+
+    def __init__(self) -> None:
+        self._programs: set[Program] = set()
+
+    @contextlib.contextmanager
+    def running(self, program: Program) -> Iterator[None]:
+        """Count a program among them."""
+        self._programs.add(program)
+        try:
+            yield
+        finally:
+            self._programs.discard(program)
+
+    def stop(self) -> None:
+        """Ask for the end of each; safe in a signal handler."""
+        for program in tuple(self._programs):
+            program.stop()
 
 
 class _Tail:

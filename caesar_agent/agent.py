@@ -1,0 +1,403 @@
+"""``Agent``: the handle through which an agent works."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from caesar_agent.agent_errors import CommandFailedError, MisuseError
+from caesar_agent.clock import monotonic
+from caesar_agent.delivery import Delivery
+from caesar_agent.documents import Action, Report, Severity, Task
+from caesar_agent.gathered import Gathered, check_text, texts
+from caesar_agent.narration import MAX_SUMMARY, Narrator
+from caesar_agent.programs import CommandResult, Echo, Program, RunningPrograms
+from caesar_agent.terminal import one_line
+
+MAX_WAIT = 300.0
+"""Longest wait for an answer unless the agent says otherwise, in seconds: five minutes, from
+the specification."""
+
+MAX_COMMAND = 2000
+"""Longest command line in ``commands_run``, in characters; a prompt that was handed on in an
+argument is no news to the reader."""
+
+MAX_ERROR_OUTPUT = 2000
+"""How much of a failed command's output its error repeats, in characters."""
+
+
+class Agent:
+    """One agent at work on one task; ``run`` makes it and hands it to ``main``.
+
+    What is told here (files changed, commands, findings, …) is gathered and becomes
+    part of the report that ``success``, ``partial``, ``failed`` and ``blocked`` return.
+    A call with something the contract does not know raises ``MisuseError`` at once.
+
+    Attributes:
+        task: the task as the orchestrator wrote it.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        gathered: Gathered,
+        narrator: Narrator,
+        delivery: Delivery,
+        programs: RunningPrograms,
+        directory: Path,
+        started: float,
+    ) -> None:
+        self.task = task
+        self._gathered = gathered
+        self._narrator = narrator
+        self._delivery = delivery
+        self._programs = programs
+        self._directory = directory
+        self._started = started
+        self._commands = 0
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the deadline, counted from when this process took the task up."""
+        whole = self.task.deadline_ms / 1000
+        return max(0.0, min(whole, whole - (monotonic() - self._started)))
+
+    @property
+    def workspace(self) -> Path:
+        """The folder to work in, absolute; not always the current one."""
+        return Path(self.task.workspace)
+
+    @property
+    def depth(self) -> int:
+        """How deep in the chain of delegations: 0 is the main agent, 1 what it delegates to."""
+        return self.task.depth
+
+    # -- telling
+
+    def progress(self, message: str, pct: float | None = None) -> None:
+        """Tell how far the work is; ``pct`` is from 0 to 100."""
+        check_text("progress", "the message", message)
+        if pct is None:
+            self._narrator.tell("progress", message=message)
+            return
+        if isinstance(pct, bool) or not isinstance(pct, int | float) or not 0 <= pct <= 100:
+            raise MisuseError(method="progress", problem=f"pct is {pct!r}, expected 0 to 100")
+        self._narrator.tell("progress", message=message, pct=pct)
+
+    def thinking(self, text: str) -> None:
+        """Tell a thought."""
+        check_text("thinking", "the text", text)
+        self._narrator.tell("thinking", text=text)
+
+    def message(self, text: str) -> None:
+        """Say something to whoever watches."""
+        check_text("message", "the text", text)
+        self._narrator.tell("message", text=text)
+
+    def error(self, message: str, *, fatal: bool = False) -> None:
+        """Tell of an error; the report is another matter."""
+        check_text("error", "the message", message)
+        self._narrator.tell("error", message=message, fatal=fatal)
+
+    # -- working
+
+    def command(
+        self,
+        command: Sequence[str | os.PathLike[str]] | str,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str | None] | None = None,
+        timeout: float | None = None,
+        check: bool = False,
+    ) -> CommandResult:
+        """Run a program in the workspace, and record that it was run.
+
+        Its output is passed on to stdout and stderr as it comes; stdin is empty. What
+        it started and left running is not waited for.
+
+        Args:
+            command: program and arguments, run without a shell; or one string, run by
+                ``/bin/sh -c`` (never put text of the task into one).
+            cwd: working folder, absolute or relative to the workspace.
+            env: variables to add to those of this process; None takes one away.
+            timeout: seconds after which its whole process tree is ended.
+            check: raise when it does not exit with 0.
+
+        Raises:
+            CommandFailedError: with ``check`` only. That a program is not there is an
+                exit code (127), and not an error.
+        """
+        argv, line = _command_line(command)
+        if timeout is not None and not timeout > 0:
+            raise MisuseError(method="command", problem=f"timeout is {timeout!r} s, expected > 0")
+        folder = self.workspace if cwd is None else self.workspace / cwd
+        if not folder.is_dir():
+            raise MisuseError(method="command", problem=f"cwd {str(folder)!r} is not a folder")
+        self._commands += 1
+        told = {
+            "tool": "command",
+            "id": f"command_{self._commands}",
+            "input_summary": one_line(line, limit=MAX_SUMMARY),
+        }
+        program = Program(argv, command=line, cwd=folder, env=_environment(env))
+        self._narrator.tell("tool_use", **told, status="started")
+        code, note = None, "interrupted"
+        status = "failed"
+        try:
+            with self._programs.running(program):
+                result = program.run(
+                    timeout=timeout, stdout=_echo(sys.stdout), stderr=_echo(sys.stderr)
+                )
+            code, note = result.exit_code, result.note
+            status = "succeeded" if result.ok else "failed"
+        finally:
+            self._gathered.command(line, code, note)
+            self._narrator.tell("tool_use", **told, status=status)
+        if check and not result.ok:
+            output = (result.stderr.strip() or result.stdout.strip())[-MAX_ERROR_OUTPUT:]
+            raise CommandFailedError(command=line, ending=result.ending, output=output)
+        return result
+
+    def ask(
+        self, question: str, *, options: Sequence[str] = (), timeout: float | None = None
+    ) -> str | None:
+        """Ask the orchestrator, and wait for the answer.
+
+        Args:
+            question: what has to be decided.
+            options: choices to pick from; the answer may be another.
+            timeout: seconds to wait, five minutes unless given, and never beyond the
+                deadline.
+
+        Returns:
+            The answer, or None where there is no return channel (at once) or nobody
+            answered in time: go on by your own judgement. The question then stands in
+            the report's ``questions``.
+        """
+        check_text("ask", "the question", question)
+        choices = texts("ask", "options", options)
+        if timeout is not None and (math.isnan(timeout) or timeout < 0):
+            raise MisuseError(method="ask", problem=f"timeout is {timeout!r} s, expected >= 0")
+        answer = None
+        if self.task.channel is not None:
+            answer = self._ask(question, choices, MAX_WAIT if timeout is None else timeout)
+        if answer is None:
+            self._gathered.question(question, choices, method="ask")
+        return answer
+
+    def _ask(self, question: str, options: tuple[str, ...], timeout: float) -> str | None:
+        from caesar_agent.mailbox import Mailbox  # noqa: PLC0415 - only where it is used
+        from caesar_agent.mailbox_values import Answer  # noqa: PLC0415
+
+        mailbox = Mailbox(self._directory)
+        try:
+            question_id = mailbox.ask(question, options)
+        except OSError as error:
+            self.error(f"the question cannot be asked: {error}")
+            return None
+        self._narrator.tell("question", id=question_id, question=question, options=list(options))
+        try:
+            reply = mailbox.wait(question_id, timeout=min(timeout, self.remaining))
+        except BaseException:
+            # Whoever would answer now must hear that nobody listens any more.
+            mailbox.withdraw(question_id)
+            raise
+        return reply.text if isinstance(reply, Answer) else None
+
+    # -- gathering
+
+    def file_changed(
+        self, path: str | os.PathLike[str], action: Action, *, summary: str = ""
+    ) -> None:
+        """Declare that a file was created, modified, deleted or renamed.
+
+        Args:
+            path: relative to the workspace, or absolute; the new one when renamed.
+            action: what happened to it.
+            summary: what was done, in a few words.
+        """
+        relative = self._relative(os.fspath(path))
+        self._gathered.change(relative, action, summary)
+        self._narrator.tell("file_changed", path=relative, action=action)
+
+    def finding(
+        self,
+        severity: Severity,
+        title: str,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        detail: str = "",
+    ) -> None:
+        """Report something that the reader should know; ``line`` counts from 1."""
+        where = None if file is None else self._relative(os.fspath(file))
+        self._gathered.finding(severity, title, where, line, detail)
+
+    def artifact(self, path: str | os.PathLike[str], description: str = "") -> None:
+        """Name a file worth keeping."""
+        self._gathered.artifact(self._relative(os.fspath(path)), description)
+
+    def next_step(self, text: str) -> None:
+        """Name something that is left to do; ``partial`` needs one."""
+        self._gathered.next_step(text)
+
+    def question(self, text: str, options: Sequence[str] = ()) -> None:
+        """Leave a question open in the report; ``blocked`` needs one. To wait, see ``ask``."""
+        self._gathered.question(text, options)
+
+    def usage(
+        self,
+        *,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        duration_ms: int | None = None,
+        cost_usd: float | None = None,
+    ) -> None:
+        """Add to what the work consumed so far."""
+        self._gathered.add_usage(
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            duration_ms=duration_ms,
+            cost_usd=cost_usd,
+        )
+
+    def output(self, key: str, value: object) -> None:
+        """Put a JSON value of your own into the report, under ``outputs``."""
+        self._gathered.output(key, value)
+
+    # -- reporting
+
+    def success(self, summary: str, *, details: str = "", next_steps: Sequence[str] = ()) -> Report:
+        """Return a report that says: the acceptance criteria are met."""
+        return self._gathered.report(
+            "success", summary, task_id=self.task.id, details=details, next_steps=next_steps
+        )
+
+    def partial(self, summary: str, *, details: str = "", next_steps: Sequence[str] = ()) -> Report:
+        """Return a report that says: a part is done, ``next_steps`` says what is left."""
+        return self._gathered.report(
+            "partial", summary, task_id=self.task.id, details=details, next_steps=next_steps
+        )
+
+    def failed(self, summary: str, *, details: str = "", next_steps: Sequence[str] = ()) -> Report:
+        """Return a report that says: it did not work, and there is no way on."""
+        return self._gathered.report(
+            "failed", summary, task_id=self.task.id, details=details, next_steps=next_steps
+        )
+
+    def blocked(
+        self,
+        summary: str,
+        *,
+        question: str | None = None,
+        options: Sequence[str] = (),
+        details: str = "",
+        next_steps: Sequence[str] = (),
+    ) -> Report:
+        """Return a report that says: somebody else must decide ``question`` first.
+
+        Raises:
+            MisuseError: there is no question, neither here nor asked before.
+        """
+        if question is not None:
+            self._gathered.question(question, options, method="blocked")
+        elif not self._gathered.questions:
+            raise MisuseError(
+                method="blocked",
+                problem="a blocked report must ask something: give question='…', or call "
+                "agent.question('…') before",
+            )
+        return self._gathered.report(
+            "blocked", summary, task_id=self.task.id, details=details, next_steps=next_steps
+        )
+
+    def submit(self, report: Report) -> Report:
+        """Hand in a report now, through the return channel where the task has one.
+
+        It stands, whatever becomes of the agent; a later one replaces it.
+
+        Returns:
+            The same report, so that ``main`` can end with ``return agent.submit(…)``.
+
+        Raises:
+            DeliveryError: it cannot be written.
+        """
+        if not isinstance(report, Report):
+            raise MisuseError(
+                method="submit", problem=f"expected a report, found {type(report).__name__}"
+            )
+        if not report.task_id:
+            report = report.model_copy(update={"task_id": self.task.id})
+        self._delivery.submit(report)
+        return report
+
+    def _relative(self, path: str) -> str:
+        """Return a path as reports have it: relative to the workspace where it lies in it."""
+        if not Path(path).is_absolute():
+            return path
+        for root in (self.task.workspace, os.path.realpath(self.task.workspace)):
+            relative = os.path.relpath(path, root)
+            if relative.split(os.sep, 1)[0] != os.pardir:
+                return Path(relative).as_posix()
+        return path
+
+
+def _command_line(
+    command: Sequence[str | os.PathLike[str]] | str,
+) -> tuple[list[str], str]:
+    if isinstance(command, str):
+        argv, line = ["/bin/sh", "-c", command], command
+    else:
+        try:
+            argv = [os.fspath(part) for part in command]
+        except TypeError as error:
+            raise MisuseError(
+                method="command", problem=f"expected strings and paths, found {command!r:.200}"
+            ) from error
+        line = shlex.join(argv)
+    check_text("command", "the command", line)
+    if any("\0" in part for part in argv):
+        raise MisuseError(method="command", problem="a NUL character cannot be in an argument")
+    return argv, line if len(line) <= MAX_COMMAND else f"{line[: MAX_COMMAND - 1]}…"
+
+
+def _environment(extra: Mapping[str, str | None] | None) -> dict[str, str]:
+    environment = dict(os.environ)
+    for name, value in (extra or {}).items():
+        if value is None:
+            environment.pop(name, None)
+        else:
+            environment[name] = value
+    return environment
+
+
+def _echo(stream: TextIO | None) -> Echo:
+    """Return what passes bytes on to a text stream, as they are where it takes bytes."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    binary = getattr(stream, "buffer", None)
+    broken = stream is None
+
+    def echo(chunk: bytes) -> None:
+        nonlocal broken
+        if broken or stream is None:
+            return
+        try:
+            if binary is None:
+                stream.write(decoder.decode(chunk))
+            else:
+                # What was printed before stands before.
+                stream.flush()
+                binary.write(chunk)
+            stream.flush()
+        except (OSError, ValueError):
+            # Nobody reads any more: the program goes on, as do we.
+            broken = True
+
+    return echo

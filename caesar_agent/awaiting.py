@@ -1,0 +1,67 @@
+"""Waiting for an ``async`` agent, also where an event loop runs already."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from caesar_agent.interruption import UNWIND_SECONDS
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+def await_result(value: object) -> object:
+    """Return a value as it is, or what comes of it when it has to be awaited."""
+    if not isinstance(value, Awaitable):
+        return value
+    import asyncio  # noqa: PLC0415 - only async agents pay for it
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_wait_for(value))
+    return _await_in_thread(value)
+
+
+async def _wait_for(value: Awaitable[Any]) -> object:
+    return await value
+
+
+def _await_in_thread(value: Awaitable[Any]) -> object:
+    """Run a loop of its own in a thread, since this thread's is busy with its caller."""
+    import asyncio  # noqa: PLC0415
+    import contextvars  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
+    results: list[object] = []
+    errors: list[BaseException] = []
+    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[object]]] = []
+
+    async def body() -> object:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append((asyncio.get_running_loop(), task))
+        return await value
+
+    def work() -> None:
+        try:
+            results.append(asyncio.run(body()))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            errors.append(error)
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(
+        target=context.run, args=(work,), name="caesar-agent-async", daemon=True
+    )
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        for loop, task in tasks:
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join(UNWIND_SECONDS)
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,74 @@
+"""What an agent tells while it works: events, as far as anybody listens."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from caesar_agent.errors import CaesarError
+from caesar_agent.interruption import shielded
+from caesar_agent.terminal import printable
+
+MAX_LOOK_BYTES = 1 << 20
+"""How much of an existing log is searched for ``started``: it is the first event."""
+
+MAX_SUMMARY = 200
+"""Longest ``input_summary`` of an event, in characters, as other agents have it."""
+
+
+class Narrator:
+    """Writes events; where they cannot be written it says so once and the work goes on.
+
+    Args:
+        path: ``$CAESAR_EVENTS_PATH``, or None when nobody listens.
+        task_id: id of the task.
+    """
+
+    def __init__(self, path: Path | None, task_id: str) -> None:
+        self._path = path
+        self._task_id = task_id
+
+    def tell(self, type: str, **fields: object) -> None:  # noqa: A002 - the name in the contract
+        """Append one event."""
+        if self._path is None:
+            return
+        from caesar_agent.event_log import EventLog  # noqa: PLC0415 - only where it is used
+
+        try:
+            with shielded():
+                EventLog(self._path).append(type=type, task_id=self._task_id, **fields)
+        except (OSError, CaesarError, ValueError) as error:
+            print(
+                f"caesar: events cannot be written to {printable(str(self._path))}: "
+                f"{printable(str(error))}; the work goes on without them",
+                file=sys.stderr,
+            )
+            self._path = None
+
+    def tell_started(self, *, agent: str, command: str) -> None:
+        """Append ``started``, unless the orchestrator has."""
+        if self._path is not None and not _has_started(self._path):
+            self.tell("started", agent=agent, command=command)
+
+
+def _has_started(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            lines = file.read(MAX_LOOK_BYTES).split(b"\n")
+        except OSError:
+            return False
+    return any(b'"started"' in line and _type(line) == "started" for line in lines)
+
+
+def _type(line: bytes) -> object:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value.get("type") if isinstance(value, dict) else None

@@ -1,0 +1,266 @@
+"""``run(main)``: from the environment to an exit code, with a report in every case it can."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn, TextIO
+
+from caesar_agent.agent import Agent
+from caesar_agent.agent_errors import DeliveryError, StartError
+from caesar_agent.awaiting import await_result
+from caesar_agent.clock import monotonic
+from caesar_agent.delivery import Delivery
+from caesar_agent.documents import Report
+from caesar_agent.errors import CaesarError
+from caesar_agent.gathered import Gathered
+from caesar_agent.interruption import Interrupted, SignalGuard
+from caesar_agent.narration import Narrator
+from caesar_agent.programs import RunningPrograms
+from caesar_agent.start import Start, read_start
+from caesar_agent.terminal import printable
+
+Main = Callable[[Agent], Report | Awaitable[Report]]
+"""What an agent is: a function, plain or async, from its handle to its report."""
+
+DONE, FAILED, NO_TASK = 0, 1, 2
+"""Exit codes: a report that says ``success``, ``partial`` or ``blocked``; one that says
+``failed``; no task that could be read, or no report that could be written."""
+
+MAX_DETAILS = 16_000
+"""Longest traceback in a report, in characters; its end is kept, which says most."""
+
+MAX_SUMMARY = 300
+"""Longest text of an exception in a summary, in characters."""
+
+
+def run(main: Main) -> NoReturn:
+    """Do the task that the environment names, hand in the report, and exit.
+
+    ``main`` is called with an ``Agent`` and returns a report; it may be ``async``. An
+    exception becomes a ``failed`` report with the traceback in ``details``; SIGTERM
+    and SIGINT become one too. The exit code is 0 for ``success``, ``partial`` and
+    ``blocked``, 1 for ``failed``, and 2 when the task cannot be read or the report
+    cannot be written, with one sentence on stderr.
+    """
+    sys.exit(execute(main, environ=os.environ))
+
+
+def execute(
+    main: Main,
+    *,
+    environ: Mapping[str, str],
+    install_signals: bool = True,
+    stderr: TextIO | None = None,
+) -> int:
+    """Do what ``run`` does, for a caller that goes on living.
+
+    Args:
+        main: the agent.
+        environ: where ``CAESAR_TASK_FILE`` and its like are looked up.
+        install_signals: False leaves signal handlers alone; the caller may stop the
+            agent by ``interruption.interrupt(reason)`` in a handler of its own.
+        stderr: where the one sentence and tracebacks go; ``sys.stderr`` unless given.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        BaseException: what is neither an ``Exception`` nor ``SystemExit`` nor
+            ``Interrupted``, such as a plain ``KeyboardInterrupt``, when
+            ``install_signals`` is False: it is the caller's own. The report is
+            written before.
+    """
+    started = monotonic()
+    out = sys.stderr if stderr is None else stderr
+    try:
+        start = read_start(environ)
+    except StartError as error:
+        print(f"caesar: {error}", file=out)
+        return NO_TASK
+    session = _Session(start, started, out)
+    with SignalGuard(session.save, session.abandon, install=install_signals) as guard:
+        ending = session.call(main)
+        session.programs.stop()
+        guard.close()
+        code = session.finish(ending)
+    if ending.error is not None and not install_signals:
+        raise ending.error
+    return code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ending:
+    """How ``main`` ended.
+
+    Attributes:
+        report: what it returned, or what is said in its place.
+        exit_code: what it asked for, or None for what the report says.
+        own: the report is the agent's own word.
+        problem: message of the ``error`` event, or "".
+        error: an exception that belongs to the caller.
+    """
+
+    report: Report
+    exit_code: int | None = None
+    own: bool = False
+    problem: str = ""
+    error: BaseException | None = None
+
+
+class _Session:
+    """One agent at one task, with everything it holds."""
+
+    def __init__(self, start: Start, started: float, stderr: TextIO) -> None:
+        self._task = start.task
+        self._stderr = stderr
+        self._gathered = Gathered()
+        self._narrator = Narrator(start.events, start.task.id)
+        channel = start.task.channel is not None
+        self._delivery = Delivery(start.report, start.directory if channel else None)
+        self.programs = RunningPrograms()
+        self._agent = Agent(
+            start.task,
+            gathered=self._gathered,
+            narrator=self._narrator,
+            delivery=self._delivery,
+            programs=self.programs,
+            directory=start.directory,
+            started=started,
+        )
+
+    def call(self, main: Main) -> _Ending:
+        """Call ``main``, and make an ending of whatever comes of it."""
+        try:
+            self._narrator.tell_started(agent=self._task.agent, command=shlex.join(sys.argv))
+            returned: object = await_result(main(self._agent))
+        except SystemExit as error:
+            return self._exited(error)
+        except Interrupted as error:
+            return self._failed(
+                f"The agent was {error.reason} before it was done.", error, plain=True
+            )
+        except Exception as error:  # noqa: BLE001 - everything becomes a report
+            self._print(error)
+            return self._failed(f"The agent failed: {_describe(error)}", error)
+        except BaseException as error:  # noqa: BLE001 - as above, and the caller's own after that
+            self._print(error)
+            ending = self._failed(f"The agent was stopped: {_describe(error)}", error)
+            return _Ending(report=ending.report, problem=ending.problem, error=error)
+        if isinstance(returned, Report):
+            if not returned.task_id:
+                returned = returned.model_copy(update={"task_id": self._task.id})
+            return _Ending(report=returned, own=True)
+        if returned is None and self._delivery.submitted is not None:
+            return _Ending(report=self._delivery.submitted, own=True)
+        what = "nothing" if returned is None else f"a value of type {type(returned).__name__}"
+        problem = (
+            f"main() returned {what} instead of a report: end it with return "
+            "agent.success('…'), or with agent.partial, agent.failed or agent.blocked"
+        )
+        print(f"caesar: {problem}", file=self._stderr)
+        return self._failed(f"The agent is wrong: {problem}.", None)
+
+    def save(self, reason: str) -> None:
+        """Leave a report for the case that the agent does not end in time."""
+        self.programs.stop()
+        if self._delivery.submitted is not None:
+            return
+        try:
+            self._delivery.deliver(
+                self._failed(f"The agent was {reason} before it was done.", None).report
+            )
+        except DeliveryError:
+            # The end of the session tries again, and says so.
+            return
+
+    def abandon(self) -> None:
+        """Say that the agent is ended by force; its report lies there already."""
+        print(
+            "caesar: the agent was told to stop and did not end in time; it is ended now",
+            file=self._stderr,
+        )
+
+    def finish(self, ending: _Ending) -> int:
+        """Hand in the report, tell the end, and return the exit code."""
+        report = ending.report
+        if ending.problem:
+            self._narrator.tell("error", message=ending.problem, fatal=True)
+        if not ending.own and self._delivery.submitted is not None:
+            # It was handed in whole; what came afterwards does not unsay it.
+            report = self._delivery.submitted
+        try:
+            self._delivery.deliver(report)
+        except CaesarError as error:
+            print(f"caesar: {printable(str(error))}", file=self._stderr)
+            return NO_TASK
+        code = ending.exit_code
+        if code is None:
+            code = FAILED if report.status == "failed" else DONE
+        self._narrator.tell(
+            "finished", status=report.status, summary=report.summary, exit_code=code
+        )
+        return code
+
+    def _failed(self, summary: str, error: BaseException | None, *, plain: bool = False) -> _Ending:
+        details = "" if error is None else _trace(error)
+        if plain and details:
+            details = f"It was here when it was stopped:\n\n{details}"
+        report = self._gathered.report("failed", summary, task_id=self._task.id, details=details)
+        # After a report that stands, only the exit code tells that something broke.
+        code = None if plain else FAILED
+        return _Ending(report=report, problem=summary, exit_code=code)
+
+    def _exited(self, error: SystemExit) -> _Ending:
+        code = _exit_code(error, self._stderr)
+        if self._delivery.submitted is not None:
+            return _Ending(report=self._delivery.submitted, own=True, exit_code=code)
+        ending = self._failed(
+            f"The agent ended with exit code {code} before it returned a report.", error
+        )
+        return _Ending(report=ending.report, problem=ending.problem, exit_code=code or FAILED)
+
+    def _print(self, error: BaseException) -> None:
+        print(_trace(error, limit=None), end="", file=self._stderr)
+
+
+def _exit_code(error: SystemExit, stderr: TextIO) -> int:
+    """Return what the interpreter would make of it."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=stderr)
+    return FAILED
+
+
+def _describe(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    name = type(error).__name__
+    return printable(f"{name}: {text}" if text else name, limit=MAX_SUMMARY)
+
+
+def _trace(error: BaseException, *, limit: int | None = MAX_DETAILS) -> str:
+    """Return the traceback from the agent's own code on."""
+    lines = traceback.format_exception(type(error), error, _own_frames(error.__traceback__))
+    text = "".join(lines)
+    if limit is not None and len(text) > limit:
+        text = f"… ({len(text) - limit} characters left out)\n{text[-limit:]}"
+    return text
+
+
+def _own_frames(trace: TracebackType | None) -> TracebackType | None:
+    ours = (__file__, await_result.__code__.co_filename)
+    own = trace
+    while own is not None:
+        name = own.tb_frame.f_code.co_filename
+        if name not in ours and Path(name).parent.name != "asyncio":
+            return own
+        own = own.tb_next
+    return trace
