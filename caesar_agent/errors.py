@@ -5,6 +5,7 @@ Facts are attributes, the text is made from them, and every error survives pickl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -33,24 +34,50 @@ def _rebuild(cls: type[CaesarError], facts: dict[str, Any]) -> CaesarError:
     return cls(**facts)
 
 
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One thing that is wrong with one field of a document.
+
+    Attributes:
+        code: stable code, as in ``DocumentError.code``.
+        where: path of the field, or "" for the whole document.
+        problem: what was found and what was expected.
+    """
+
+    code: str
+    where: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"at {self.where}: {self.problem}" if self.where else self.problem
+
+
 class DocumentError(CaesarError):
     """A document is not what the contract says.
 
     Attributes:
-        kind: ``task``, ``report``, ``event``, ``question`` or ``answer``.
-        code: stable code of the diagnostic, such as ``not-json`` or ``wrong-type``.
-        where: path of the field (``changes[0].path``), or "" for the whole document.
+        kind: ``task``, ``report``, ``event``, ``question``, ``answer`` or ``document``.
+        code: stable code, such as ``not-json`` or ``wrong-type``.
+        where: path of the first wrong field (``changes[0].path``), or "" for the
+            whole document.
         problem: what was found and what was expected.
+        problems: every field that is wrong, in document order, the first included;
+            at most ``documents.problems.MAX_PROBLEMS``. Empty when there is no more
+            to say than ``problem``.
     """
 
     kind: str
     code: str
     where: str
     problem: str
+    problems: tuple[FieldProblem, ...] = ()
 
     def message(self) -> str:
+        """Name the document, the first wrong field, and how many more are wrong."""
         place = f" at {self.where}" if self.where else ""
-        return f"invalid {self.kind}{place}: {self.problem}"
+        more = len(self.problems) - 1
+        rest = f" (and {more} more)" if more > 0 else ""
+        return f"invalid {self.kind}{place}: {self.problem}{rest}"
 
 
 class UnsupportedVersionError(DocumentError):
@@ -63,3 +90,19 @@ class UnsupportedVersionError(DocumentError):
 
     found: object
     expected: str
+
+
+class EventLogError(CaesarError):
+    """An event could not be appended.
+
+    Attributes:
+        path: the event log.
+        problem: what was found there.
+    """
+
+    path: str
+    problem: str
+
+    def message(self) -> str:
+        """Name the event log and what was found there."""
+        return f"cannot append to {self.path}: {self.problem}"

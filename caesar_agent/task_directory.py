@@ -1,11 +1,58 @@
-"""Where the documents of a task lie, and how they are read and written safely."""
+"""Where the documents of a task lie, and how they are read and written safely.
+
+Everything in the folder may have been put there by an agent, so reading never
+follows a link, never opens what is not a regular file, never waits and never takes
+more than a bound.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
-from dataclasses import dataclass
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.terminal import printable
+
+MAX_DOCUMENT_BYTES = 64 * 2**20
+"""Size of a task or a report that is read at most, in bytes: 64 MiB."""
+
+MAX_MAILBOX_BYTES = 2**20
+"""Size of a question or an answer that is read at most, in bytes: 1 MiB."""
+
+_CHUNK = 2**20
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+_REPORT_CODES = {
+    "file-not-regular": "report-file-not-regular",
+    "file-too-large": "report-file-too-large",
+    "file-unreadable": "report-file-unreadable",
+}
+_SUBMISSION_CODES = {
+    "file-not-regular": "submission-not-regular",
+    "file-too-large": "submission-too-large",
+    "file-unreadable": "submission-unreadable",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading a file.
+
+    Attributes:
+        data: the whole file, or None.
+        problem: why there is no ``data``; None too when the file is simply absent.
+    """
+
+    data: bytes | None = None
+    problem: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +110,156 @@ class TaskDirectory:
         """Folder of the answers."""
         return self.path / "answers"
 
+    def read_task(self) -> Reading:
+        """Read ``task.json``, unvalidated; at most ``MAX_DOCUMENT_BYTES``."""
+        return self._read("task.json")
+
+    def read_report(self) -> Reading:
+        """Read ``report.json``, unvalidated; problems have codes ``report-file-…``."""
+        return _recode(self._read("report.json"), _REPORT_CODES)
+
+    def read_submission(self) -> Reading:
+        """Read ``submission.json``, unvalidated; problems have codes ``submission-…``."""
+        return _recode(self._read("submission.json"), _SUBMISSION_CODES)
+
+    def _read(self, name: str) -> Reading:
+        try:
+            with open_folder(self.path) as folder:
+                reading = read_bounded(Path(name), max_bytes=MAX_DOCUMENT_BYTES, dir_fd=folder)
+        except FileNotFoundError:
+            return Reading()
+        except OSError as error:
+            problem = f"the task directory cannot be entered: {_reason(error)}"
+            return _problem("file-unreadable", self.path, problem)
+        if reading.problem is None:
+            return reading
+        return Reading(problem=replace(reading.problem, path=str(self.path / name)))
+
+
+@contextmanager
+def open_folder(path: Path, *, dir_fd: int | None = None) -> Iterator[int]:
+    """Hold a folder open, to read what is in it even if its name is given to another.
+
+    Args:
+        path: the folder; its last component must not be a link.
+        dir_fd: descriptor of the folder that a relative ``path`` starts from.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: a link (``ELOOP``, or ``ENOTDIR`` on some systems), or no folder.
+    """
+    descriptor = os.open(path, _FOLDER_FLAGS, dir_fd=dir_fd)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def read_bounded(path: Path, *, max_bytes: int, dir_fd: int | None = None) -> Reading:
+    """Read a whole regular file that somebody else wrote.
+
+    Args:
+        path: the file; its last component is not followed if it is a link.
+        max_bytes: larger files are refused, not cut.
+        dir_fd: descriptor of the folder that a relative ``path`` starts from.
+
+    Returns:
+        The bytes, nothing when there is no such file, or a problem:
+        ``file-not-regular`` (link, folder, FIFO, socket, device),
+        ``file-too-large`` or ``file-unreadable``.
+    """
+    try:
+        # Looked at before it is opened: to open a FIFO or a device is to act on it.
+        refused = _refuse_kind(path, os.stat(path, dir_fd=dir_fd, follow_symlinks=False))
+        if refused is not None:
+            return refused
+        descriptor = os.open(path, _FILE_FLAGS, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return Reading()
+    except (OSError, ValueError) as error:
+        return _problem("file-unreadable", path, f"cannot be read: {_reason(error)}")
+    try:
+        # And again afterwards: its name may have been given to something else meanwhile.
+        status = os.fstat(descriptor)
+        return _refuse_kind(path, status) or _read_descriptor(path, descriptor, max_bytes)
+    except OSError as error:
+        return _problem("file-unreadable", path, f"cannot be read: {_reason(error)}")
+    finally:
+        os.close(descriptor)
+
+
+def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Reading:
+    chunks: list[bytes] = []
+    size = 0
+    while size <= max_bytes:
+        chunk = os.read(descriptor, min(_CHUNK, max_bytes + 1 - size))
+        if not chunk:
+            return Reading(data=b"".join(chunks))
+        chunks.append(chunk)
+        size += len(chunk)
+    return _problem("file-too-large", path, f"is larger than {max_bytes} bytes and was not read")
+
+
+def _refuse_kind(path: Path, status: os.stat_result) -> Reading | None:
+    if stat.S_ISREG(status.st_mode):
+        return None
+    return _problem(
+        "file-not-regular",
+        path,
+        f"is {_kind(status.st_mode)}, not a regular file, and was not opened",
+    )
+
+
+def _kind(mode: int) -> str:
+    kinds = (
+        (stat.S_ISLNK, "a link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return next((name for test, name in kinds if test(mode)), "a device")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if not isinstance(error, OSError):
+        return printable(str(error))
+    if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+        return "a link or no folder on the way"
+    return error.strerror or type(error).__name__
+
+
+def _problem(code: str, path: Path, problem: str) -> Reading:
+    message = f"{printable(path.name, limit=100)} {problem}"
+    return Reading(problem=Diagnostic(code=code, message=message, path=os.fspath(path)))
+
+
+def _recode(reading: Reading, codes: dict[str, str]) -> Reading:
+    if reading.problem is None:
+        return reading
+    return Reading(problem=replace(reading.problem, code=codes[reading.problem.code]))
+
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     """Write a file so that a reader sees all of it or none of it.
 
     A temporary file in the same folder is written, flushed and renamed; a link
     at ``path`` is replaced, not followed.
+
+    Args:
+        path: the file; its folder must exist.
+        data: what it holds afterwards.
+        mode: permissions of the file, whatever the umask.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    descriptor = os.open(
+        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode
+    )
     try:
         with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(descriptor)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""Types of fields that several documents share."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from caesar_agent.documents.problems import describe
+from caesar_agent.documents.timestamps import PATTERN, is_timestamp
+
+MAX_INTEGER = 2**53 - 1
+"""Largest integer that every JSON reader agrees on, either side of zero."""
+
+_NOT_BLANK = re.compile(r"\S")
+
+Item = TypeVar("Item")
+
+
+def _integer(value: object) -> object:
+    if type(value) is int:
+        return value
+    if type(value) is float and value.is_integer():
+        return int(value)
+    raise PydanticCustomError(
+        "wrong-type", "expected an integer, found {found}", {"found": describe(value)}
+    )
+
+
+def _timestamp(value: str) -> str:
+    if is_timestamp(value):
+        return value
+    raise PydanticCustomError(
+        "not-a-timestamp",
+        "expected an RFC 3339 time with its offset, such as 2026-08-09T10:00:00.000Z, found {found}",
+        {"found": describe(value)},
+    )
+
+
+def _not_blank(value: str) -> str:
+    if _NOT_BLANK.search(value):
+        return value
+    raise PydanticCustomError("blank", "expected some text, found only blanks")
+
+
+def _not_empty(value: str) -> str:
+    if value:
+        return value
+    raise PydanticCustomError("empty", 'expected some text, found ""')
+
+
+# Validators of Python stand in for pydantic's own constraints on strings, because
+# those refuse lone surrogates, which are JSON.
+
+Integer = Annotated[int, BeforeValidator(_integer), Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
+"""Any integer; ``3.0`` and ``1e0`` are integers too, booleans are not."""
+
+Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MAX_INTEGER)]
+"""An integer of at least 0."""
+
+Positive = Annotated[int, BeforeValidator(_integer), Field(gt=0, le=MAX_INTEGER)]
+"""An integer of at least 1."""
+
+Timestamp = Annotated[
+    str,
+    AfterValidator(_timestamp),
+    WithJsonSchema({"type": "string", "format": "date-time", "pattern": PATTERN}),
+]
+"""An instant as text, kept as it was written; ``timestamps.parse_timestamp`` reads it."""
+
+NotBlank = Annotated[
+    str,
+    AfterValidator(_not_blank),
+    WithJsonSchema({"type": "string", "minLength": 1, "pattern": r"\S"}),
+]
+"""Text with at least one character that is not blank."""
+
+NotEmpty = Annotated[
+    str, AfterValidator(_not_empty), WithJsonSchema({"type": "string", "minLength": 1})
+]
+"""Text of at least one character."""
+
+Array = Annotated[tuple[Item, ...], Field(strict=False)]
+"""A JSON array; strict mode would take tuples alone, and decoders give lists."""

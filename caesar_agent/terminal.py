@@ -1,0 +1,51 @@
+"""Text from agents, made safe to print: none of it moves the cursor of whoever reads it."""
+
+from __future__ import annotations
+
+import re
+
+# Controls (C0, DEL, C1), line and paragraph separators, lone surrogates, and what
+# reorders or hides text: zero-width and bidirectional marks, tags.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def printable(text: str, *, limit: int | None = None, keep: str = "") -> str:
+    r"""Escape what a terminal would act on, as ``\x1b`` or ``\u2028``.
+
+    Args:
+        text: anything, from anybody; lone surrogates included.
+        limit: number of characters of ``text`` to keep at most; what is cut is
+            told as a count. None keeps them all.
+        keep: characters to leave as they are, such as ``"\n\t"``.
+    """
+    cut = 0
+    if limit is not None and len(text) > limit:
+        cut = len(text) - limit
+        text = text[:limit]
+    safe = _UNSAFE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+    return f"{safe}… ({cut} more characters)" if cut else safe
+
+
+def one_line(text: str, *, limit: int = 200) -> str:
+    """Return text on one line, blanks squeezed, controls escaped, shortened with an ellipsis.
+
+    Args:
+        text: as for ``printable``.
+        limit: length of the result at most.
+    """
+    line = printable(" ".join(text[: 4 * limit].split()))
+    short = len(line) <= limit and len(text) <= 4 * limit
+    return line if short else line[: limit - 1] + "…"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    named = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}.get(code)
+    if named:
+        return named
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
