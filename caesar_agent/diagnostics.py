@@ -74,6 +74,20 @@ CODES: dict[str, str] = {
     # workspace
     # supervision
     # recovery
+    "submission-invalid": "submission.json is not a report.",
+    "final-message-invalid": "The final message is not the structured report that was asked for.",
+    "report-file-invalid": "report.json is not a report.",
+    "report-malformed": "A report in the log is not complete, strict JSON.",
+    "report-invalid": "A report in the log is JSON, but not what the contract says.",
+    "report-version": "A report is of a version that is not supported, and was not interpreted.",
+    "report-of-another-task": "A report names another task, so it is not this task's.",
+    "report-echoes-brief": "The log repeats the brief; the example in it is not an answer.",
+    "report-superseded": "A better or newer report cannot be read, so this one is not the last word.",
+    "report-conflict": "A later object in the log contradicts the block that counts.",
+    "report-candidates-capped": "More places look like a report than are looked at.",
+    "report-encoding": "A report says that it is in another encoding than UTF-8; it was read so.",
+    "reports-disagree": "Two sources hold valid reports that contradict each other.",
+    "log-truncated": "The log is larger than is read; only its end was.",
     # reconciliation and contradictions
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",

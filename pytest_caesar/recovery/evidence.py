@@ -32,6 +32,7 @@ class Evidence:
         exit_code, signal, timed_out, cancelled: how the process ended.
         killed_after_report: it was ended after it had delivered its report.
         changes: what was observed, or None when git could not tell.
+        search_log: look for a report in the log and in the final message at all.
     """
 
     task_id: str
@@ -52,6 +53,7 @@ class Evidence:
     cancelled: bool = False
     killed_after_report: bool = False
     changes: tuple[Change, ...] | None = None
+    search_log: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

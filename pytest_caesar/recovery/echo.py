@@ -1,0 +1,89 @@
+"""Recognise the brief, and the example in it, wherever an agent or its CLI repeats it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pytest_caesar.recovery.decoding import NotJsonError, canonical, decode
+from pytest_caesar.recovery.example import EXAMPLE
+from pytest_caesar.recovery.scanning import Span, Survey
+
+_NOISE = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|[\s\\]+")
+"""What a wrapping adds: terminal colours, white space, the backslashes of JSON strings."""
+
+_SPECIFIC = 4
+"""Bytes of a summary that must agree before a fragment counts as an echo."""
+
+_SUMMARY = re.compile(rb'"summary":')
+_PLACEHOLDER = frozenset({"", "…", "...", ".", "<summary>", "summary"})
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """What an echo of one brief looks like.
+
+    Attributes:
+        values: canonical JSON of the objects that the brief shows.
+        texts: the brief and the example of this project, without white space.
+        lines: their lines, without white space, as a suffix test takes them.
+    """
+
+    values: frozenset[str]
+    texts: tuple[bytes, ...]
+    lines: tuple[bytes, ...]
+
+    def is_shown(self, value: object) -> bool:
+        """Say whether the brief shows this very object, or whether it is a bare placeholder."""
+        if isinstance(value, dict):
+            summary = value.get("summary")
+            if isinstance(summary, str) and summary.strip() in _PLACEHOLDER:
+                return True
+        return bool(self.values) and canonical(value) in self.values
+
+    def holds(self, excerpt: bytes) -> bool:
+        """Say whether text that is not a report is a piece of the brief, in any wrapping.
+
+        O(len(excerpt)) for a given brief.
+        """
+        squeezed = _NOISE.sub(b"", excerpt)
+        specific = _SUMMARY.search(squeezed)
+        if specific is None or len(squeezed) - specific.end() < _SPECIFIC:
+            return False
+        if any(squeezed in text for text in self.texts):
+            return True
+        lines = [line for line in (_NOISE.sub(b"", part) for part in excerpt.split(b"\n")) if line]
+        return len(lines) > 1 and all(line.endswith(self.lines) for line in lines[:-1])
+
+
+def echo_of(brief: str | None) -> Echo:
+    """Prepare to recognise ``brief``; None when it is not known. O(len(brief))."""
+    known = [EXAMPLE.encode()]
+    if brief:
+        known.append(brief.encode("utf-8", "surrogatepass"))
+    values: set[str] = set()
+    for text in known[1:]:
+        survey = Survey(text)
+        values.update(_canonical_text(survey.excerpt(span)) for span in _all_spans(survey))
+    values.discard("")
+    lines = {_NOISE.sub(b"", line) for text in known for line in text.split(b"\n")}
+    lines.discard(b"")
+    return Echo(
+        values=frozenset(values),
+        texts=tuple(_NOISE.sub(b"", text) for text in known),
+        lines=tuple(sorted(lines)),
+    )
+
+
+def _canonical_text(excerpt: bytes) -> str:
+    try:
+        return canonical(decode(excerpt.decode("utf-8", "replace")))
+    except NotJsonError:
+        return ""
+
+
+def _all_spans(survey: Survey) -> list[Span]:
+    spans = list(survey.objects_backwards())
+    for block in survey.blocks_backwards():
+        spans.extend(block.spans)
+    return spans

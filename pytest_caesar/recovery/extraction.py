@@ -1,0 +1,281 @@
+"""Find the report in what an agent printed: fenced block first, then a self-declared object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents.report import Report
+from pytest_caesar.recovery.decoding import Reading, canonical, printable, read_report
+from pytest_caesar.recovery.echo import Echo
+from pytest_caesar.recovery.evidence import Form
+from pytest_caesar.recovery.scanning import Span, Survey
+
+MAX_CANDIDATES = 10_000
+"""Places of one form that are looked at, the last ones first; a log with more is hostile."""
+
+MAX_OBJECT_BYTES = 16 * 1024 * 1024
+"""Size of one object in a log that is still decoded; bounds the memory of recovery."""
+
+MAX_TOLD = 3
+"""Broken reports that are told one by one; the rest is told as a number."""
+
+_PROTOCOL = re.compile(rb'"protocol"\s*:\s*"(caesar[^"\n]{0,60})')
+_TASK_ID = re.compile(rb'"task_id"\s*:\s*"([^"\\\n]{1,200})"')
+
+Kind = Literal["report", "broken", "version", "foreign", "echo", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A text in which a report may stand.
+
+    Attributes:
+        text: UTF-8, bad bytes and all.
+        start, end: where it stands in the log, in bytes.
+        verbatim: it stands there byte for byte, so that offsets in it are offsets in the log.
+    """
+
+    text: bytes
+    start: int
+    end: int
+    verbatim: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One place that was looked at.
+
+    Attributes:
+        kind: what it turned out to be.
+        form: how it was written.
+        reading: its content, as far as it could be read.
+        order: sorts places by where they stand.
+        passage: the text it stands in.
+        offset: where it begins in that text.
+        start, end: where it stands in the log, in bytes.
+    """
+
+    kind: Kind
+    form: Form
+    reading: Reading
+    order: tuple[int, int]
+    passage: Passage
+    offset: int
+    start: int
+    end: int
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for a message: the line where that is known, else the byte."""
+        if self.passage.verbatim and self.passage.start == 0:
+            line = self.passage.text.count(b"\n", 0, self.offset) + 1
+            return f"line {line}"
+        return f"byte {self.start}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What a log had to say.
+
+    Attributes:
+        chosen: the last valid report of the better form, or None.
+        superseded: a newer or better one could not be read.
+        broken: some report could not be read, whether or not one was chosen.
+        diagnostics: what was seen and did not count, newest first.
+    """
+
+    chosen: Candidate | None = None
+    superseded: bool = False
+    broken: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def report(self) -> Report | None:
+        """The report that was chosen."""
+        return self.chosen.reading.report if self.chosen else None
+
+
+def extract(passages: Sequence[Passage], *, echo: Echo, task_id: str) -> Extraction:
+    """Choose the report among the passages of a log.
+
+    Args:
+        passages: in the order in which they were printed.
+        echo: what the brief looks like when it is repeated.
+        task_id: the task whose report is looked for; "" accepts any.
+    """
+    surveys = [Survey(passage.text) for passage in passages]
+    seen: dict[Form, list[Candidate]] = {"fence": [], "object": []}
+    chosen: dict[Form, Candidate] = {}
+    capped = False
+    for form in ("fence", "object"):
+        places = _places(form, surveys)
+        for number, (index, span, survey) in enumerate(islice(places, MAX_CANDIDATES + 1)):
+            if number == MAX_CANDIDATES:
+                capped = True
+                break
+            candidate = _judge(form, index, span, survey, passages[index], echo, task_id)
+            if candidate.kind == "report":
+                chosen[form] = candidate
+                break
+            seen[form].append(candidate)
+    return _decide(seen, chosen, capped=capped)
+
+
+def _places(form: Form, surveys: list[Survey]) -> Iterator[tuple[int, Span, Survey]]:
+    for index in range(len(surveys) - 1, -1, -1):
+        survey = surveys[index]
+        if form == "object":
+            for span in survey.objects_backwards():
+                yield index, span, survey
+            continue
+        for block in survey.blocks_backwards():
+            if not block.spans:
+                yield index, Span(block.start, block.end, closed=False), survey
+            for span in reversed(block.spans):
+                yield index, span, survey
+
+
+def _judge(
+    form: Form, index: int, span: Span, survey: Survey, passage: Passage, echo: Echo, task_id: str
+) -> Candidate:
+    excerpt = survey.excerpt(span)
+    if not excerpt.startswith(b"{"):
+        reading = Reading(flaw="malformed", problem="no JSON object follows its opening line")
+    elif span.closed and len(excerpt) > MAX_OBJECT_BYTES:
+        reading = Reading(flaw="malformed", problem=f"it is larger than {MAX_OBJECT_BYTES} bytes")
+    elif span.closed:
+        reading = read_report(excerpt, task_id=task_id, bare=True)
+    else:
+        cut = "the log ends" if span.end == len(survey.text) else "it breaks off"
+        reading = Reading(flaw="malformed", problem=f"{cut} before the object is closed")
+    start, end = passage.start, passage.end
+    kind = _kind(form, reading, excerpt, echo, task_id)
+    if kind != "report":
+        # Ten thousand decoded values would outweigh the log they came from.
+        reading = replace(reading, value=None)
+    if passage.verbatim:
+        start, end = passage.start + span.start, passage.start + span.end
+    return Candidate(
+        kind=kind,
+        form=form,
+        reading=reading,
+        order=(index, span.start if span.closed else span.end),
+        passage=passage,
+        offset=span.start,
+        start=start,
+        end=end,
+    )
+
+
+def _kind(form: Form, reading: Reading, excerpt: bytes, echo: Echo, task_id: str) -> Kind:
+    if reading.flaw is None:
+        return "echo" if echo.is_shown(reading.value) else "report"
+    if reading.flaw == "foreign":
+        return "foreign"
+    if reading.value is not None and echo.is_shown(reading.value):
+        return "echo"
+    declared = _PROTOCOL.search(excerpt)
+    if form == "object" and not (declared and declared.group(1).startswith(b"caesar.report")):
+        return "other"
+    if reading.flaw == "version":
+        return "version" if declared and declared.group(1).startswith(b"caesar.report") else "other"
+    if echo.holds(excerpt):
+        return "echo"
+    named = _TASK_ID.search(excerpt)
+    if named and task_id and named.group(1) != task_id.encode("utf-8", "surrogatepass"):
+        return "foreign"
+    return "broken"
+
+
+def _decide(
+    seen: dict[Form, list[Candidate]], chosen: dict[Form, Candidate], *, capped: bool
+) -> Extraction:
+    fence, bare = chosen.get("fence"), chosen.get("object")
+    best = fence or bare
+    unread = [c for form in seen.values() for c in form if c.kind in {"broken", "version"}]
+    if best is not None:
+        unread = [c for c in unread if c.order > best.order or c.form == "fence"]
+    unread.sort(key=lambda c: c.order, reverse=True)
+    diagnostics = [*_told(unread), *_ignored(seen)]
+    if fence and bare and bare.order > fence.order and _differ(fence, bare):
+        diagnostics.append(
+            Diagnostic(
+                code="report-conflict",
+                message=f"a later object outside the block says {_status(bare)} where the block "
+                f"says {_status(fence)}; a block counts before an object",
+            )
+        )
+    if capped:
+        diagnostics.append(
+            Diagnostic(
+                code="report-candidates-capped",
+                message=f"more than {MAX_CANDIDATES} places look like a report; "
+                "the older ones were not looked at",
+            )
+        )
+    return Extraction(
+        chosen=best,
+        superseded=best is not None and bool(unread),
+        broken=bool(unread),
+        diagnostics=tuple(diagnostics),
+    )
+
+
+def _told(unread: list[Candidate]) -> list[Diagnostic]:
+    told = []
+    for candidate in unread[:MAX_TOLD]:
+        what = "caesar:report block" if candidate.form == "fence" else "report object"
+        where = f"at {candidate.place}"
+        if candidate.kind == "version":
+            code, text = "report-version", f"unsupported version of a report {where}"
+        else:
+            code, text = "report-malformed", f"malformed {what} {where}"
+            if candidate.reading.flaw == "invalid":
+                code, text = "report-invalid", f"invalid {what} {where}"
+        told.append(Diagnostic(code=code, message=f"{text}: {candidate.reading.problem}"))
+    if len(unread) > MAX_TOLD:
+        told.append(
+            Diagnostic(
+                code="report-malformed",
+                message=f"{len(unread) - MAX_TOLD} more reports could not be read",
+            )
+        )
+    return told
+
+
+def _ignored(seen: dict[Form, list[Candidate]]) -> list[Diagnostic]:
+    ignored = [candidate for form in seen.values() for candidate in form]
+    told = []
+    foreign = [candidate for candidate in ignored if candidate.kind == "foreign"]
+    if foreign:
+        told.append(
+            Diagnostic(
+                code="report-of-another-task",
+                message=f"{len(foreign)} of another task, such as at {foreign[0].place}: "
+                f"{foreign[0].reading.problem or 'it names another task'}",
+            )
+        )
+    echoes = [candidate for candidate in ignored if candidate.kind == "echo"]
+    if echoes:
+        told.append(
+            Diagnostic(
+                code="report-echoes-brief",
+                message=f"the example of the brief stands in the log at {echoes[0].place}; "
+                "it is not an answer",
+            )
+        )
+    return told
+
+
+def _differ(one: Candidate, two: Candidate) -> bool:
+    return canonical(one.reading.value) != canonical(two.reading.value)
+
+
+def _status(candidate: Candidate) -> str:
+    report = candidate.reading.report
+    return printable(report.status, 20) if report else "nothing"

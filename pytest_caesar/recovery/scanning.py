@@ -1,0 +1,309 @@
+"""Where reports may lie in a text, found in one pass over its bytes; nothing is decoded here.
+
+An object that declares itself is found from its ``"protocol": "caesar…"`` member:
+backwards to the brace that opens it, forwards to the brace that closes it. A report
+block is found from the name on its opening line. The walks remember what earlier walks
+found, so that every byte is passed over a bounded number of times, whatever a hostile
+log repeats or nests.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_DECLARATION = re.compile(rb'"protocol"[ \t\r\n]*:[ \t\r\n]*"caesar')
+_STRUCTURE = re.compile(rb'[{}"\n]')
+_OUTSIDE = re.compile(rb'[{}"]')
+_INSIDE = re.compile(rb'["\n]|\\[^\n]')
+_BLANK = re.compile(rb"[ \t\r\n]*")
+_SPACE = frozenset(b" \t\r\n")
+_QUOTE, _OPENING, _CLOSING, _COMMA, _BACKSLASH, _NEWLINE = b'"{},\\\n'
+
+_CHUNK = 64 * 1024
+"""Bytes that the backward walk looks at in one go; bounds the memory of its tokens."""
+
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The extent of one object.
+
+    Attributes:
+        start: offset of its opening brace.
+        end: offset after its closing brace; when it is not closed, where that became
+            certain: a line break inside a string, the next block, the end of the text.
+        closed: braces and quotes pair up; says nothing about the rest of the syntax.
+    """
+
+    start: int
+    end: int
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced report block.
+
+    Attributes:
+        start: offset of the first back-tick or tilde.
+        end: offset after the last object in it, or where that one broke off.
+        spans: the objects that follow its opening line; empty when there is none.
+    """
+
+    start: int
+    end: int
+    spans: tuple[Span, ...]
+
+
+class Survey:
+    """All places in one text where a report may lie, in sixteen bytes each.
+
+    A hostile log of 64 MiB holds millions of them, so they are numbers in arrays
+    until one is looked at. Making a survey is O(n) in bytes and O(log n) a place.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self._fences: array[int] = array("q")
+        self._bodies: array[int] = array("q")
+        for fence, after in _opening_lines(text):
+            self._fences.append(fence)
+            self._bodies.append(after)
+        self._first: array[int] = array("q")
+        for index, after in enumerate(self._bodies):
+            self._first.append(_first_brace(text, after, self._barrier(index)))
+        declared = _declared_starts(text)
+        self._starts = _merged(declared, self._first)
+        self._ends = array("q", bytes(8 * len(self._starts)))
+        for index in range(len(self._starts) - 1, -1, -1):
+            self._ends[index] = self._find_end(index)
+        self._objects: array[int] = array("q")
+        covered = 0
+        for start in declared:
+            if start >= covered and not self._fenced(start):
+                index = bisect_left(self._starts, start)
+                self._objects.append(index)
+                covered = max(covered, self._ends[index])
+
+    def blocks_backwards(self) -> Iterator[Block]:
+        """Yield the fenced report blocks, the last one first."""
+        for index in range(len(self._fences) - 1, -1, -1):
+            yield self._block(index)
+
+    def objects_backwards(self) -> Iterator[Span]:
+        """Yield the objects that declare themselves outside of blocks, the last one first.
+
+        What lies inside a closed one is part of that one and not told.
+        """
+        for position in range(len(self._objects) - 1, -1, -1):
+            yield self._span(self._objects[position])
+
+    def excerpt(self, span: Span) -> bytes:
+        """Return the bytes of a span; of an unclosed one those before the next object."""
+        end = span.end
+        if not span.closed:
+            following = bisect_right(self._starts, span.start)
+            if following < len(self._starts):
+                end = min(end, self._starts[following])
+        return self.text[span.start : end]
+
+    def _span(self, index: int) -> Span:
+        end = self._ends[index]
+        return Span(self._starts[index], abs(end), end >= 0)
+
+    def _block(self, index: int) -> Block:
+        spans: list[Span] = []
+        start = self._first[index]
+        end = self._bodies[index]
+        while start >= 0:
+            position = bisect_left(self._starts, start)
+            if position == len(self._starts) or self._starts[position] != start:
+                break
+            span = self._span(position)
+            spans.append(span)
+            end = span.end
+            if not span.closed:
+                break
+            blank = _BLANK.match(self.text, end)
+            start = blank.end() if blank else end
+        return Block(self._fences[index], end, tuple(spans))
+
+    def _fenced(self, start: int) -> bool:
+        index = bisect_right(self._fences, start) - 1
+        if index < 0:
+            return False
+        first = self._first[index]
+        if first < 0 or start < first:
+            return False
+        # Only the first object is looked up here; those after it belong to the block too.
+        position = bisect_left(self._starts, first)
+        end = abs(self._ends[position])
+        if start < end:
+            return True
+        return self._ends[position] >= 0 and start < self._block(index).end
+
+    def _barrier(self, index: int) -> int:
+        return self._fences[index + 1] if index + 1 < len(self._fences) else len(self.text)
+
+    def _find_end(self, own: int) -> int:
+        """Return the offset after the closing brace, or minus where the object broke off."""
+        text, starts = self.text, self._starts
+        # An opening line starts outside any string, where no JSON may hold it.
+        barrier = self._barrier(bisect_right(self._fences, starts[own]) - 1)
+        depth = 0
+        position = starts[own]
+        while True:
+            match = _OUTSIDE.search(text, position, barrier)
+            if match is None:
+                return -barrier
+            token = match.start()
+            position = token + 1
+            byte = text[token]
+            if byte == _OPENING:
+                inner = bisect_left(starts, token, own + 1)
+                if inner < len(starts) and starts[inner] == token:
+                    # What was learned about the inner object holds for the outer one too.
+                    position = self._ends[inner]
+                    if position < 0:
+                        return position
+                else:
+                    depth += 1
+            elif byte == _CLOSING:
+                depth -= 1
+                if depth == 0:
+                    return position
+            else:
+                position = _string_end(text, position, barrier)
+                if position < 0:
+                    return position
+
+
+def _string_end(text: bytes, position: int, barrier: int) -> int:
+    for match in _INSIDE.finditer(text, position, barrier):
+        byte = text[match.start()]
+        if byte == _QUOTE:
+            return match.end()
+        if byte == _NEWLINE:
+            return -match.start()
+    return -barrier
+
+
+def _merged(one: array[int], two: array[int]) -> array[int]:
+    merged: array[int] = array("q")
+    for start in sorted(one + two):
+        if start >= 0 and (not merged or merged[-1] != start):
+            merged.append(start)
+    return merged
+
+
+def _declared_starts(text: bytes) -> array[int]:
+    """Return the offsets of the braces that open declared objects, ascending, each once."""
+    keys: array[int] = array("q")
+    containers: array[int] = array("q")
+    for match in _DECLARATION.finditer(text):
+        key = match.start()
+        before = key - 1
+        while before >= 0 and text[before] in _SPACE:
+            before -= 1
+        container = _NOWHERE
+        if before >= 0 and text[before] == _OPENING:
+            container = before
+        elif before >= 0 and text[before] == _COMMA:
+            container = _container(text, before, keys, containers)
+        keys.append(key)
+        containers.append(container)
+    return _merged(containers, array("q"))
+
+
+def _container(  # noqa: C901 - one automaton; split up, its invariant would be nowhere
+    text: bytes, position: int, keys: array[int], containers: array[int]
+) -> int:
+    """Walk backwards from ``position``, outside strings, to the brace that opens the object."""
+    depth = 0
+    inside = False
+    while position > 0:
+        low = max(0, position - _CHUNK)
+        tokens = [match.start() for match in _STRUCTURE.finditer(text, low, position)]
+        position = low
+        for token in reversed(tokens):
+            byte = text[token]
+            if inside:
+                if byte == _NEWLINE:
+                    return _NOWHERE
+                if byte != _QUOTE or _escaped(text, token):
+                    continue
+                inside = False
+                known = bisect_left(keys, token)
+                if known < len(keys) and keys[known] == token:
+                    # An earlier walk began at this very key: go on from where it ended.
+                    container = containers[known]
+                    if container == _NOWHERE or depth == 0:
+                        return container
+                    depth -= 1
+                    position = container
+                    break
+            elif byte == _QUOTE:
+                if _escaped(text, token):
+                    return _NOWHERE
+                inside = True
+            elif byte == _CLOSING:
+                depth += 1
+            elif byte == _OPENING:
+                if depth == 0:
+                    return token
+                depth -= 1
+    return _NOWHERE
+
+
+def _escaped(text: bytes, quote: int) -> bool:
+    run = quote
+    while run > 0 and text[run - 1] == _BACKSLASH:
+        run -= 1
+    return (quote - run) % 2 == 1
+
+
+_FENCE_NAME = b"caesar:report"
+_FENCE_HEAD = re.compile(rb"(?:\A|\n) {0,3}(`{3,}|~{3,})[ \t]*json[ \t]+\Z")
+_FENCE_TAIL = re.compile(rb"[ \t]*\r?(?:\n|\Z)")
+_LINE_LIMIT = 256
+"""Bytes looked at before and after the name of a block; an opening line is short."""
+
+_PROSE_LIMIT = 4096
+"""Bytes between the opening line of a block and its first brace."""
+
+_CLOSING_LINE = re.compile(rb"^ {0,3}(?:`{3,}|~{3,})[ \t]*\r?$", re.MULTILINE)
+
+
+def _opening_lines(text: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where the opening line of each block begins and where the line after it does.
+
+    CommonMark's rules: up to three blanks, at least three back-ticks or tildes, and
+    as information exactly ``json caesar:report``.
+    """
+    position = text.find(_FENCE_NAME)
+    while position >= 0:
+        low = max(0, position - _LINE_LIMIT)
+        after = position + len(_FENCE_NAME)
+        head = _FENCE_HEAD.search(text[low:position])
+        tail = _FENCE_TAIL.match(text[after : after + _LINE_LIMIT])
+        if head and tail:
+            begins_line = low == 0 or head.group().startswith(b"\n")
+            ends_line = tail.group().endswith(b"\n") or after + tail.end() == len(text)
+            if begins_line and ends_line:
+                yield low + head.start(1), after + tail.end()
+        position = text.find(_FENCE_NAME, after)
+
+
+def _first_brace(text: bytes, body: int, barrier: int) -> int:
+    """Return the first brace of a block, or -1 when it holds none."""
+    window = text[body : min(barrier, body + _PROSE_LIMIT)]
+    brace = window.find(b"{")
+    if brace < 0:
+        return _NOWHERE
+    closing = _CLOSING_LINE.search(window)
+    return _NOWHERE if closing and closing.start() < brace else body + brace

@@ -1,0 +1,124 @@
+"""When nobody reported: a report made from what is left, which never says ``success``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from caesar_agent.documents.report import Report, Status
+from pytest_caesar.recovery.decoding import printable
+from pytest_caesar.recovery.evidence import Evidence
+
+MAX_WORDS = 300
+"""Characters of the agent's last words that are quoted."""
+
+MAX_TAIL_LINES = 5
+"""Last lines of the log that are quoted in ``details``."""
+
+MAX_TAIL_LINE = 160
+"""Characters of each of them."""
+
+_TAIL_BYTES = 8192
+
+_SECRET = re.compile(
+    r"(?i)((?:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d|authorization|bearer)"
+    r"[\"']?\s{0,3}[=:\s]\s{0,3}[\"']?(?:bearer\s)?)[^\s\"',;]{6,}"
+    r"|\b(?:sk|ghp|gho|ghs|xox[abp]|glpat|AKIA)[-_A-Za-z0-9]{12,}"
+)
+
+_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+def synthesize(evidence: Evidence, *, last_words: str = "", stream_failure: str = "") -> Report:
+    """Make a report from how the process ended, what changed and what was printed.
+
+    Args:
+        evidence: all that is left; its ``changes`` become those of the report.
+        last_words: the agent's own last message, when its stream tells it.
+        stream_failure: why the stream says that the agent failed, or "".
+
+    Returns:
+        ``partial`` when the process ended well and may have done something, else
+        ``failed``. Its summary says that it is synthesized, from what, and how the
+        process ended; ``details`` quotes a bounded, escaped piece of the log.
+    """
+    ending = describe_ending(evidence)
+    status = _status(evidence, stream_failure)
+    quoted = _clean(last_words, MAX_WORDS)
+    if quoted:
+        basis = "its last message, how its process ended and what changed"
+    elif evidence.raw_log.strip():
+        basis = "the end of its log, how its process ended and what changed"
+    else:
+        basis = "how its process ended and what changed; it printed nothing"
+    sentences = [f"Synthesized: the agent gave no usable report. Made from {basis}.", f"{ending}."]
+    if stream_failure:
+        sentences.append(f"Its stream says that it failed: {_clean(stream_failure, MAX_WORDS)}.")
+    sentences.append(f"{_describe_changes(evidence)}.")
+    if quoted:
+        sentences.append(f"Last message: {quoted}")
+    value: dict[str, Any] = {
+        "protocol": Report.version,
+        "task_id": evidence.task_id,
+        "status": status,
+        "summary": " ".join(sentences),
+        "details": "" if quoted else _tail(evidence.raw_log),
+        "changes": [change.model_dump(mode="json") for change in evidence.changes or ()],
+    }
+    if status == "partial":
+        value["next_steps"] = [
+            "Read the log and the diff: nobody has said whether the task is done.",
+            "Have the agent hand in a report.",
+        ]
+    return Report.from_value(value)
+
+
+def describe_ending(evidence: Evidence) -> str:
+    """Say how the process ended, as a sentence without its full stop."""
+    if evidence.cancelled:
+        return "The task was cancelled before the process ended"
+    if evidence.timed_out:
+        by = f" with {printable(evidence.signal, 20)}" if evidence.signal else ""
+        return f"The deadline passed and the process was ended{by}"
+    if evidence.killed_after_report:
+        return "The process was ended because it did not exit after it had delivered"
+    if evidence.signal:
+        return f"The process was ended by {printable(evidence.signal, 20)}"
+    if evidence.exit_code is None:
+        return "How the process ended is not known"
+    return f"The process ended with exit code {evidence.exit_code}"
+
+
+def _status(evidence: Evidence, stream_failure: str) -> Status:
+    ended_well = evidence.killed_after_report or (
+        evidence.exit_code == 0 and evidence.signal is None
+    )
+    if not ended_well or evidence.timed_out or evidence.cancelled or stream_failure:
+        return "failed"
+    if evidence.mode == "write" and evidence.changes is not None and not evidence.changes:
+        return "failed"
+    return "partial"
+
+
+def _describe_changes(evidence: Evidence) -> str:
+    if evidence.changes is None:
+        return "What changed is not known"
+    count = len(evidence.changes)
+    if count == 0:
+        return "Nothing changed"
+    return "1 path changed" if count == 1 else f"{count} paths changed"
+
+
+def _tail(log: bytes) -> str:
+    lines = log[-_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+    shown = [text for line in lines if (text := _clean(line, MAX_TAIL_LINE))]
+    if not shown:
+        return ""
+    return "Last lines of the log:\n" + "\n".join(shown[-MAX_TAIL_LINES:])
+
+
+def _clean(text: str, limit: int) -> str:
+    """Return text as one bounded line: secrets masked, colours gone, controls escaped."""
+    bounded = _TERMINAL.sub("", text[: limit * 4]).strip()
+    masked = _SECRET.sub(lambda match: (match.group(1) or "") + "***", bounded)
+    return printable(" ".join(masked.split()), limit)

@@ -1,0 +1,240 @@
+"""From all that is left of a delegation to one report: channel, schema, file, log, synthesis.
+
+Pure: bytes and facts in, a verdict out. It never raises on any bytes, and takes time
+linear in the size of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from caesar_agent.diagnostics import Diagnostic
+from pytest_caesar.recovery.decoding import Reading, canonical, read_report
+from pytest_caesar.recovery.echo import Echo, echo_of
+from pytest_caesar.recovery.evidence import Evidence, Form, Recovered, Source
+from pytest_caesar.recovery.extraction import Extraction, extract
+from pytest_caesar.recovery.passages import Script, read_log
+from pytest_caesar.recovery.synthesis import synthesize
+
+MAX_LOG_BYTES = 64 * 1024 * 1024
+"""Bytes of ``raw.log`` that recovery reads, the last ones; what comes before is told, not read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """What one source holds: a reading, or None when there is nothing."""
+
+    source: Source
+    reading: Reading | None
+    name: str
+    form: Form | None = None
+    offsets: tuple[int, int] | None = None
+
+
+def recover(evidence: Evidence) -> Recovered:
+    """Find the best report that the evidence holds, and say what was wrong with the better ones.
+
+    Returns:
+        The first of channel, schema, file and extraction that holds a valid report of
+        this task. Where a better or newer one is there and cannot be read, a lower one
+        counts only when it does not say ``success``. Else a synthesized report.
+    """
+    diagnostics: list[Diagnostic] = []
+    if evidence.raw_log_offset:
+        diagnostics.append(
+            Diagnostic(
+                code="log-truncated",
+                message=f"only the last {len(evidence.raw_log)} bytes of the log were read; "
+                f"{evidence.raw_log_offset} before them were not",
+                path="raw.log",
+            )
+        )
+    echo = echo_of(evidence.brief)
+    script = read_log(evidence)
+    claims, extraction = _claims(evidence, script, echo, diagnostics)
+    diagnostics.extend(script.diagnostics)
+
+    unread = False
+    for claim in claims:
+        report = claim.reading.report if claim.reading else None
+        if report is None:
+            unread = unread or _is_broken(claim)
+            continue
+        superseded = unread or (claim.source == "extracted" and extraction.superseded)
+        if superseded:
+            diagnostics.append(_superseded(claim, report.status))
+            if report.status == "success":
+                break
+        diagnostics.extend(_disagreements(claim, claims))
+        return Recovered(
+            report=report,
+            source=claim.source,
+            form=claim.form,
+            offsets=claim.offsets,
+            diagnostics=_without_repeats(diagnostics),
+        )
+    report = synthesize(evidence, last_words=script.last_words, stream_failure=script.failed or "")
+    return Recovered(report=report, source="synthesized", diagnostics=_without_repeats(diagnostics))
+
+
+def recover_without(evidence: Evidence, *sources: Source) -> Recovered:
+    """Recover again from the same evidence with some sources taken away.
+
+    Raises:
+        ValueError: ``synthesized`` was named; it is what remains when nothing else does.
+    """
+    kept = evidence
+    for source in sources:
+        if source == "channel":
+            kept = replace(kept, submission=None, submission_problem=None)
+        elif source == "schema":
+            kept = replace(kept, final_message=None, schema_expected=False)
+        elif source == "file":
+            kept = replace(kept, report_file=None, report_file_problem=None)
+        elif source == "extracted":
+            kept = replace(kept, search_log=False)
+        else:
+            raise ValueError(f"cannot recover without {source!r}: it is what remains at the end")
+    return recover(kept)
+
+
+def _claims(
+    evidence: Evidence, script: Script, echo: Echo, diagnostics: list[Diagnostic]
+) -> tuple[list[_Claim], Extraction]:
+    """Read every source, best first, and tell what is wrong with each."""
+    task_id = evidence.task_id
+    claims = [
+        _document("channel", "submission.json", evidence.submission, task_id, echo, diagnostics,
+                  problem=evidence.submission_problem),
+    ]  # fmt: skip
+    final = evidence.final_message
+    if final is None and script.final is not None:
+        final = script.final.encode("utf-8", "surrogatepass")
+    if evidence.schema_expected and final is not None and final.strip():
+        claims.append(
+            _document("schema", "final message", final, task_id, echo, diagnostics, prose=True)
+        )
+    claims.append(
+        _document("file", "report.json", evidence.report_file, task_id, echo, diagnostics,
+                  problem=evidence.report_file_problem)
+    )  # fmt: skip
+    extraction = Extraction()
+    if evidence.search_log:
+        extraction = extract(script.passages, echo=echo, task_id=task_id)
+        diagnostics.extend(extraction.diagnostics)
+        chosen = extraction.chosen
+        if chosen is not None:
+            claims.append(
+                _Claim(
+                    source="extracted",
+                    reading=chosen.reading,
+                    name="log",
+                    form=chosen.form,
+                    offsets=(
+                        evidence.raw_log_offset + chosen.start,
+                        evidence.raw_log_offset + chosen.end,
+                    ),
+                )
+            )
+    return claims, extraction
+
+
+def _document(
+    source: Source,
+    name: str,
+    data: bytes | None,
+    task_id: str,
+    echo: Echo,
+    diagnostics: list[Diagnostic],
+    *,
+    problem: Diagnostic | None = None,
+    prose: bool = False,
+) -> _Claim:
+    if problem is not None:
+        diagnostics.append(problem)
+        reading = Reading(flaw="malformed", problem=problem.message)
+        return _Claim(source=source, reading=reading, name=name)
+    if data is None:
+        return _Claim(source=source, reading=None, name=name)
+    reading = read_report(data, task_id=task_id)
+    code = {"channel": "submission", "schema": "final-message", "file": "report-file"}[source]
+    if reading.encoding != "utf-8":
+        diagnostics.append(
+            Diagnostic(
+                code="report-encoding",
+                message=f"{name} is written in {reading.encoding.upper()}, expected is UTF-8",
+                path=name,
+            )
+        )
+    if reading.report is not None and echo.is_shown(reading.value):
+        reading = Reading(flaw="invalid", problem="it is the example that the brief shows")
+    if reading.flaw == "foreign":
+        diagnostics.append(
+            Diagnostic(
+                code="report-of-another-task", message=f"{name}: {reading.problem}", path=name
+            )
+        )
+    elif reading.flaw == "version":
+        diagnostics.append(
+            Diagnostic(
+                code="report-version",
+                message=f"unsupported version of a report in {name}: {reading.problem}",
+                path=name,
+            )
+        )
+    elif reading.flaw is not None:
+        if prose and not data.lstrip().startswith(b"{"):
+            diagnostics.append(
+                Diagnostic(
+                    code="final-message-invalid",
+                    message="the final message is prose where a structured one was asked for",
+                )
+            )
+            return _Claim(source=source, reading=None, name=name)
+        size = "it is empty" if not data.strip() else reading.problem
+        diagnostics.append(
+            Diagnostic(code=f"{code}-invalid", message=f"{name} is not a report: {size}", path=name)
+        )
+    return _Claim(source=source, reading=reading, name=name)
+
+
+def _is_broken(claim: _Claim) -> bool:
+    return claim.reading is not None and claim.reading.flaw not in {None, "foreign"}
+
+
+def _superseded(claim: _Claim, status: str) -> Diagnostic:
+    verdict = "so its success does not count" if status == "success" else f"it says {status}"
+    return Diagnostic(
+        code="report-superseded",
+        message=f"a better or newer report than that of the {claim.name} is there and cannot "
+        f"be read; {verdict}",
+    )
+
+
+def _disagreements(chosen: _Claim, claims: Iterable[_Claim]) -> list[Diagnostic]:
+    """Tell which valid reports of other sources say something else than the chosen one."""
+    told = []
+    for claim in claims:
+        if claim is chosen or claim.reading is None or claim.reading.report is None:
+            continue
+        if chosen.reading is None or chosen.reading.report is None:
+            continue
+        mine, theirs = chosen.reading.report, claim.reading.report
+        if canonical(chosen.reading.value) == canonical(claim.reading.value):
+            continue
+        if claim.source == "extracted" and mine.status == theirs.status:
+            continue  # a shorter word on the terminal is no contradiction
+        told.append(
+            Diagnostic(
+                code="reports-disagree",
+                message=f"the {chosen.name} says {mine.status} and counts; the {claim.name} "
+                f"says {theirs.status}"
+                + ("" if mine.status != theirs.status else " with other contents"),
+            )
+        )
+    return told
+
+
+def _without_repeats(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(dict.fromkeys(diagnostics))
