@@ -129,8 +129,8 @@ class TaskDirectory:
         except FileNotFoundError:
             return Reading()
         except OSError as error:
-            problem = f"the task directory cannot be entered: {_reason(error)}"
-            return _problem("file-unreadable", self.path, problem)
+            problem = f"cannot be entered as a task directory: {_reason(error)}"
+            return Reading(problem=_problem("file-unreadable", self.path, problem))
         if reading.problem is None:
             return reading
         return Reading(problem=replace(reading.problem, path=str(self.path / name)))
@@ -168,24 +168,46 @@ def read_bounded(path: Path, *, max_bytes: int, dir_fd: int | None = None) -> Re
         ``file-not-regular`` (link, folder, FIFO, socket, device),
         ``file-too-large`` or ``file-unreadable``.
     """
+    descriptor, problem = open_regular(path, dir_fd=dir_fd)
+    if descriptor is None:
+        return Reading(problem=problem)
     try:
-        # Looked at before it is opened: to open a FIFO or a device is to act on it.
-        refused = _refuse_kind(path, os.stat(path, dir_fd=dir_fd, follow_symlinks=False))
-        if refused is not None:
-            return refused
-        descriptor = os.open(path, _FILE_FLAGS, dir_fd=dir_fd)
-    except FileNotFoundError:
-        return Reading()
-    except (OSError, ValueError) as error:
-        return _problem("file-unreadable", path, f"cannot be read: {_reason(error)}")
-    try:
-        # And again afterwards: its name may have been given to something else meanwhile.
-        status = os.fstat(descriptor)
-        return _refuse_kind(path, status) or _read_descriptor(path, descriptor, max_bytes)
+        return _read_descriptor(path, descriptor, max_bytes)
     except OSError as error:
-        return _problem("file-unreadable", path, f"cannot be read: {_reason(error)}")
+        return Reading(problem=_unreadable(path, error))
     finally:
         os.close(descriptor)
+
+
+def open_regular(
+    path: Path, *, dir_fd: int | None = None
+) -> tuple[int, None] | tuple[None, Diagnostic | None]:
+    """Open a regular file that somebody else wrote, to read it; never waits.
+
+    Args:
+        path: the file; its last component is not followed if it is a link.
+        dir_fd: descriptor of the folder that a relative ``path`` starts from.
+
+    Returns:
+        A descriptor, which the caller closes, or None with the problem
+        (``file-not-regular`` or ``file-unreadable``); both None when there is no file.
+    """
+    try:
+        # Looked at before it is opened: to open a FIFO or a device is to act on it.
+        problem = _refuse_kind(path, os.stat(path, dir_fd=dir_fd, follow_symlinks=False))
+        if problem is not None:
+            return None, problem
+        descriptor = os.open(path, _FILE_FLAGS, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return None, None
+    except (OSError, ValueError) as error:
+        return None, _unreadable(path, error)
+    # And again afterwards: its name may have been given to something else meanwhile.
+    problem = _refuse_kind(path, os.fstat(descriptor))
+    if problem is not None:
+        os.close(descriptor)
+        return None, problem
+    return descriptor, None
 
 
 def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Reading:
@@ -197,17 +219,15 @@ def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Reading:
             return Reading(data=b"".join(chunks))
         chunks.append(chunk)
         size += len(chunk)
-    return _problem("file-too-large", path, f"is larger than {max_bytes} bytes and was not read")
+    problem = f"is larger than {max_bytes} bytes and was not read"
+    return Reading(problem=_problem("file-too-large", path, problem))
 
 
-def _refuse_kind(path: Path, status: os.stat_result) -> Reading | None:
+def _refuse_kind(path: Path, status: os.stat_result) -> Diagnostic | None:
     if stat.S_ISREG(status.st_mode):
         return None
-    return _problem(
-        "file-not-regular",
-        path,
-        f"is {_kind(status.st_mode)}, not a regular file, and was not opened",
-    )
+    problem = f"is {_kind(status.st_mode)}, not a regular file, and was not opened"
+    return _problem("file-not-regular", path, problem)
 
 
 def _kind(mode: int) -> str:
@@ -228,9 +248,13 @@ def _reason(error: OSError | ValueError) -> str:
     return error.strerror or type(error).__name__
 
 
-def _problem(code: str, path: Path, problem: str) -> Reading:
+def _unreadable(path: Path, error: OSError | ValueError) -> Diagnostic:
+    return _problem("file-unreadable", path, f"cannot be read: {_reason(error)}")
+
+
+def _problem(code: str, path: Path, problem: str) -> Diagnostic:
     message = f"{printable(path.name, limit=100)} {problem}"
-    return Reading(problem=Diagnostic(code=code, message=message, path=os.fspath(path)))
+    return Diagnostic(code=code, message=message, path=os.fspath(path))
 
 
 def _recode(reading: Reading, codes: dict[str, str]) -> Reading:
