@@ -73,6 +73,14 @@ CODES: dict[str, str] = {
     "events-restarted": "The event log was truncated or replaced; it was read from its start again.",
     # workspace
     # supervision
+    "deadline-exceeded": "The agent still ran at its deadline and was ended.",
+    "killed-after-report": "The agent delivered its report but did not exit, and was ended.",
+    "process-leaked": "A process outlived the agent that started it, and was ended.",
+    "process-unkillable": "A process did not end although it was killed.",
+    "supervision-lost": "The process that watched over the agent was ended from outside.",
+    "log-shrank": "A log became shorter while the agent ran, so output is lost.",
+    "log-replaced": "A log was removed or replaced while the agent ran; the original was read.",
+    "deadline-not-enforced": "A function that ran in this process could not be interrupted in time.",
     # recovery
     "submission-invalid": "submission.json is not a report.",
     "final-message-invalid": "The final message is not the structured report that was asked for.",

@@ -1,0 +1,161 @@
+"""Process trees, as the system shows them."""
+
+# /proc is read many times a second, and pathlib would be imported for nothing else.
+# ruff: noqa: PTH110, PTH112, PTH123, PTH208, PERF203
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+MAX_NAME = 4096
+"""Bytes of a command line that are read to name a process."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+_KERNEL_LISTS_CHILDREN = os.path.exists("/proc/thread-self/children")
+
+# Looked up by name: on macOS a type checker does not know them at all.
+_pidfd_open: Any = getattr(os, "pidfd_open", None)
+_pidfd_send_signal: Any = getattr(signal, "pidfd_send_signal", None)
+
+
+def can_adopt() -> bool:
+    """Tell whether this system has subreapers."""
+    return sys.platform.startswith("linux")
+
+
+def become_subreaper() -> bool:
+    """Adopt whatever loses its parent below this process; False where the kernel cannot."""
+    if not can_adopt():
+        return False
+    try:
+        import ctypes  # noqa: PLC0415 - not every build has it
+
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    except (ImportError, OSError, AttributeError):
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """Return the direct children of a process, zombies included."""
+    if not _KERNEL_LISTS_CHILDREN:
+        return [child for child, (parent, _, _) in table().items() if parent == pid]
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += [int(word) for word in file.read().split()]
+        except OSError:
+            continue
+    return found
+
+
+def table() -> dict[int, tuple[int, int, str]]:
+    """Return every process with its parent, its group and its state, where /proc cannot say."""
+    if os.path.isdir("/proc/self/task"):
+        found = {}
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                status = stat(int(name))
+                if status is not None:
+                    found[int(name)] = status
+        return found
+    import subprocess  # noqa: PLC0415 - only where there is no /proc
+
+    try:
+        text = subprocess.run(
+            ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat="],
+            capture_output=True,
+            timeout=5,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    rows = (line.split() for line in text.decode("ascii", "replace").splitlines())
+    return {int(row[0]): (int(row[1]), int(row[2]), row[3][0]) for row in rows if len(row) == 4}
+
+
+def stat(pid: int) -> tuple[int, int, str] | None:
+    """Return parent, group and state of a process, or None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return int(fields[1]), int(fields[2]), fields[0].decode("ascii")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def descendants(root: int) -> Iterator[tuple[int, int]]:
+    """Yield (process, parent) for everything below ``root``, parents first."""
+    seen = {root}
+    stack = [root]
+    while stack:
+        parent = stack.pop()
+        for child in children(parent):
+            if child not in seen:
+                seen.add(child)
+                stack.append(child)
+                yield child, parent
+
+
+def send_signal(pid: int, parents: tuple[int, ...], number: int) -> None:
+    """Signal a process if it still is a child of one of ``parents``; its id may have been reused."""
+    if _pidfd_open is None or _pidfd_send_signal is None or not os.path.isdir("/proc/self"):
+        quietly(os.kill, pid, number)
+        return
+    try:
+        handle = _pidfd_open(pid)
+    except OSError as error:
+        if error.errno in {errno.ENOSYS, errno.EPERM, errno.EMFILE}:
+            quietly(os.kill, pid, number)
+        return
+    try:
+        status = stat(pid)
+        if status is not None and status[0] in parents:
+            quietly(_pidfd_send_signal, handle, number)
+    finally:
+        os.close(handle)
+
+
+def name_of(pid: int) -> bytes:
+    """Return the command line of a process, or its short name in brackets, or nothing."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            line = file.read(MAX_NAME).rstrip(b"\0").replace(b"\0", b" ")
+        if line:
+            return line
+        with open(f"/proc/{pid}/comm", "rb") as file:
+            return b"[" + file.read(64).strip() + b"]"
+    except OSError:
+        return b""
+
+
+def quietly(call: Any, *arguments: Any) -> None:
+    """Call; a process that is gone or not ours to signal is no mistake."""
+    try:  # noqa: SIM105 - contextlib is not imported for it
+        call(*arguments)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def marked(marks: tuple[bytes, ...]) -> list[int]:
+    """Return the processes whose environment holds one of ``marks`` (``NAME=value``)."""
+    found = []
+    wanted = set(marks)
+    for name in os.listdir("/proc") if wanted and os.path.isdir("/proc/self") else ():
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    if wanted.intersection(file.read().split(b"\0")):
+                        found.append(int(name))
+            except OSError:
+                continue
+    return found

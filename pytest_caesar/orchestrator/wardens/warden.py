@@ -1,0 +1,193 @@
+"""One warden: the parent of one agent, until the agent's whole tree is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from pytest_caesar.orchestrator.wardens.link import Link
+from pytest_caesar.orchestrator.wardens.starting import start
+from pytest_caesar.orchestrator.wardens.tree import (
+    become_subreaper,
+    children,
+    descendants,
+    name_of,
+    quietly,
+    send_signal,
+    table,
+)
+from pytest_caesar.orchestrator.wardens.waiting import drain, now, open_process, wait
+
+SETTLE = 0.2
+"""Seconds that helpers of an agent that ended by itself get to end too (a ``tee``, say)."""
+LEFTOVER_GRACE = 1.0
+"""Seconds between SIGTERM and SIGKILL for what an agent left behind."""
+ORPHAN_GRACE = 1.0
+"""Seconds between SIGTERM and SIGKILL when the harness itself is gone."""
+KILL_WAIT = 5.0
+"""Seconds that SIGKILL gets to take effect; what is left then cannot be killed."""
+
+_waitid: Any = getattr(os, "waitid", None)
+
+
+class Warden:
+    """Watches one process tree until it is gone."""
+
+    def __init__(self, link: Link, parent: int, wake: int) -> None:
+        self.link = link
+        self.wake = wake
+        self.me = os.getpid()
+        self.exact = become_subreaper()
+        self.harness = open_process(parent)
+        self.agent = 0
+        self.status: tuple[int | None, int | None] | None = None
+        self.why = ""
+        self.kill_at = 0.0
+        self.left: dict[int, tuple[bytes, bool]] = {}
+        self.known: dict[int, int] = {}
+
+    def run(self, request: dict[str, Any], stdin: int, stdout: int, stderr: int) -> None:
+        """Start the agent, wait for its end, end what is left, tell the harness."""
+        begun = now()
+        self.agent, problem = start(request, stdin, stdout, stderr)
+        if problem is not None:
+            self.link.send(("failed", *problem))
+            return
+        for fd in (stdin, stdout, stderr):
+            os.close(fd)
+        self.link.send(("started", self.agent, self.me))
+        self._watch(begun + request["timeout"], request["grace"])
+        survivors = self._clear()
+        code, number = self.status or (None, None)
+        left = [(pid, name, group) for pid, (name, group) in self.left.items()]
+        self.link.send(
+            ("ended", code, number, self.why, now() - begun, left, survivors, self.exact)
+        )
+
+    def _watch(self, deadline: float, grace: float) -> None:
+        following: list[Any] = [self.link, self.wake]
+        if self.harness >= 0:
+            following.append(self.harness)
+        while not self._ended():
+            until = self.kill_at if self.why else deadline
+            ready = wait(following, [], until - now())
+            drain(self.wake)
+            if self.link.fileno() in ready or self.harness in ready:
+                message = self.link.receive(0)
+                if message is not None:
+                    self._end("asked", message[1])
+                elif self.link.closed or self.harness in ready:
+                    following = [self.wake]
+                    self._end("orphaned", min(grace, ORPHAN_GRACE))
+            if now() >= deadline:
+                self._end("deadline", grace)
+            if self.why and now() >= self.kill_at:
+                self._signal_all(signal.SIGKILL)
+                # Once more after a while, should something have been forked past the sweep.
+                self.kill_at = now() + 0.05
+
+    def _end(self, why: str, grace: float) -> None:
+        if self.why and why == "deadline":
+            return
+        kill_at = now() + max(grace, 0.0)
+        self.kill_at = min(self.kill_at, kill_at) if self.why else kill_at
+        if not self.why:
+            self.why = why
+            self._signal_group(signal.SIGTERM)
+            self._signal_group(signal.SIGCONT)
+
+    def _ended(self) -> bool:
+        """Look for the agent's end without reaping it, so that its group's id stays taken."""
+        if self.status is None:
+            if _waitid is not None:
+                found = _waitid(os.P_PID, self.agent, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if found is not None:
+                    exited = found.si_code == os.CLD_EXITED
+                    self.status = (found.si_status, None) if exited else (None, found.si_status)
+            else:
+                pid, status = os.waitpid(self.agent, os.WNOHANG)
+                if pid:
+                    code = os.waitstatus_to_exitcode(status)
+                    self.status = (code, None) if code >= 0 else (None, -code)
+        if self.status is None:
+            self._reap()
+        return self.status is not None
+
+    def _reap(self) -> None:
+        for pid in children(self.me):
+            if pid != self.agent:
+                try:
+                    os.waitpid(pid, os.WNOHANG)
+                except OSError:
+                    continue
+
+    def _living(self) -> dict[int, int]:
+        """Return what of the tree lives, with its parent; the ended agent itself is not in it."""
+        self._reap()
+        found = {}
+        for pid, parent in descendants(self.me):
+            if pid == self.agent and self.status is not None:
+                continue
+            found[pid] = parent
+        if not self.exact:
+            rows = table()
+            for pid, (parent, group, state) in rows.items():
+                if group == self.agent and state != "Z" and pid != self.agent:
+                    found.setdefault(pid, parent)
+        return found
+
+    def _clear(self) -> list[tuple[int, bytes]]:
+        """End what the agent left behind; return what cannot be ended."""
+        if not self.why:
+            self._until(SETTLE, ())
+        living = self._living()
+        if living:
+            self._note(living)
+            self._signal_all(signal.SIGTERM)
+            self._signal_all(signal.SIGCONT)
+            grace = (
+                min(LEFTOVER_GRACE, max(self.kill_at - now(), 0.0)) if self.why else LEFTOVER_GRACE
+            )
+            self._until(grace, ())
+            self._until(KILL_WAIT, (signal.SIGKILL,))
+        living = self._living()
+        try:  # noqa: SIM105 - contextlib is not imported for it
+            os.waitpid(self.agent, 0)
+        except OSError:
+            pass
+        return [(pid, name_of(pid)) for pid in living]
+
+    def _until(self, seconds: float, signals: tuple[int, ...]) -> None:
+        """Wait until the tree is gone, sending ``signals`` each time it is looked at."""
+        until = now() + seconds
+        interval = 0.001
+        while living := self._living():
+            for number in signals:
+                self._note(living)
+                self._signal_all(number)
+            if now() >= until:
+                return
+            wait([self.wake], [], min(interval, max(until - now(), 0.0)))
+            drain(self.wake)
+            interval = min(interval * 2, 0.02)
+
+    def _note(self, living: dict[int, int]) -> None:
+        for pid in living:
+            if pid not in self.left and (name := name_of(pid)):
+                try:
+                    group = os.getpgid(pid) == self.agent
+                except OSError:
+                    continue
+                # At a forced end the group was told to end too: it is not left behind.
+                if not (self.why and group):
+                    self.left[pid] = (name, group)
+
+    def _signal_group(self, number: int) -> None:
+        if _waitid is not None or self.status is None:
+            quietly(os.killpg, self.agent, number)
+
+    def _signal_all(self, number: int) -> None:
+        self._signal_group(number)
+        for pid, parent in self._living().items():
+            send_signal(pid, (parent, self.me), number)
