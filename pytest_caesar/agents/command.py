@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_caesar.agents.errors import BadArgument, PromptTooLong, shown
-from pytest_caesar.agents.programs import find_program
+from pytest_caesar.agents.programs import look_up
 from pytest_caesar.agents.tokens import substitute, tokens_in
 
 if TYPE_CHECKING:
@@ -82,11 +82,28 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
     arguments = (*substitute(template, values), *extra_args)
     _check_prompt_survives(agent, template, values)
     check_arguments(agent, arguments)
-    program = find_program(
-        agent.argv[0], agent=agent.id, project=Path(agent.project or "/"), path=path
-    )
+    program = find_program(agent, path=path)
     cwd = task_dir if agent.cwd_mode == "flag" else workspace
     return (str(program), *arguments), cwd
+
+
+def find_program(agent: ProcessAgent, *, path: str) -> Path:
+    """Find the program of an agent as its child process will, before anything is made.
+
+    Args:
+        agent: what was selected.
+        path: PATH of the child process.
+
+    Returns:
+        The absolute path of a program that the system would execute.
+
+    Raises:
+        CommandNotFound: absolute, or with a slash from the project's root, or without one
+            on ``path`` and in the project's root: nothing of that name is there.
+        NotExecutable: it is a folder or not a regular file, or lacks permission.
+        BadInterpreter: a script whose first line is missing or names nothing.
+    """
+    return look_up(agent.argv[0], agent=agent.id, project=Path(agent.project or "/"), path=path)
 
 
 def check_arguments(agent: ProcessAgent, arguments: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_caesar.agents.config_reader import Table
+from pytest_caesar.agents.durations import parse_duration
 from pytest_caesar.agents.errors import ConfigError, shown
 from pytest_caesar.agents.tokens import TOKENS, tokens_in, unknown_tokens
 
@@ -18,6 +19,17 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+
+__all__ = [
+    "AgentSpec",
+    "Config",
+    "PolicyConfig",
+    "Role",
+    "WorktreeConfig",
+    "load_config",
+    "merge_config",
+    "parse_duration",
+]
 
 MAX_CONFIG_BYTES = 1 << 20
 """A configuration is written by hand; what is larger is another file by mistake."""

@@ -20,7 +20,7 @@ HEAD_BYTES = 4096
 _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 
-def find_program(program: str, *, agent: str, project: Path, path: str) -> Path:
+def look_up(program: str, *, agent: str, project: Path, path: str) -> Path:
     """Find a program as its agent's child process will.
 
     Args:
@@ -76,7 +76,7 @@ def find_program(program: str, *, agent: str, project: Path, path: str) -> Path:
 
 
 def check_program(file: Path, *, agent: str) -> None:
-    """Check that the system would execute a file; errors as for ``find_program``."""
+    """Check that the system would execute a file; errors as for ``look_up``."""
     name = shown(str(file))
     try:
         mode = file.stat().st_mode

@@ -1,0 +1,149 @@
+"""YAML 1.2 core, as hosts of agent definitions read it: 1.1 would turn ``off`` into false."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from typing import Any
+
+import yaml
+
+
+class YamlProblem(ValueError):  # noqa: N818  (a value of the reader, not an error of ours)
+    """Text is not YAML.
+
+    Attributes:
+        line: 0-based line of the problem, or None.
+        text: what the reader says, on one line.
+    """
+
+    def __init__(self, text: str, line: int | None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.line = line
+
+
+def load_yaml(text: str) -> Any:
+    """Read YAML 1.2 with the core schema.
+
+    Unknown tags are passed over, duplicate keys let the last one win, ``<<`` merges, and
+    keys are always text. Several documents give a list, as in the hosts.
+
+    Raises:
+        YamlProblem: with the line where reading stopped.
+    """
+    try:
+        documents = list(yaml.load_all(text, Loader=_CoreLoader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = " ".join(part for part in (error.context, error.problem) if part)
+        raise YamlProblem(said, mark.line if mark else None) from error
+    except yaml.YAMLError as error:
+        raise YamlProblem(str(error).splitlines()[0], None) from error
+    except RecursionError as error:
+        raise YamlProblem("nested too deeply", None) from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise YamlProblem(str(error), None) from error
+    return documents[0] if len(documents) == 1 else documents or None
+
+
+class _CoreLoader(yaml.SafeLoader):
+    """SafeLoader with the resolvers of the 1.2 core schema."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+    yaml_constructors = {}  # noqa: RUF012
+
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: FBT001, FBT002
+    ) -> dict[Hashable, Any]:
+        self.flatten_mapping(node)
+        mapping: dict[Hashable, Any] = {}
+        for key_node, value_node in node.value:
+            key = self.construct_object(key_node, deep=True)
+            mapping[_key_text(key)] = self.construct_object(value_node, deep=deep)
+        return mapping
+
+
+def _key_text(key: object) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if key is None:
+        return "null"
+    if isinstance(key, float) and key.is_integer() and abs(key) < _FIXED_NOTATION:
+        return str(int(key))
+    return "[object Object]" if isinstance(key, dict) else str(key)
+
+
+def _construct_any(loader: _CoreLoader, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return loader.construct_scalar(node)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_yaml_seq(node)
+    return loader.construct_yaml_map(node)
+
+
+def _construct_bool(loader: _CoreLoader, node: yaml.ScalarNode) -> object:
+    text = str(loader.construct_scalar(node))
+    return text.lower() == "true" if text.lower() in {"true", "false"} else text
+
+
+def _construct_null(loader: _CoreLoader, node: yaml.ScalarNode) -> None:
+    loader.construct_scalar(node)
+
+
+def _construct_int(loader: _CoreLoader, node: yaml.ScalarNode) -> object:
+    text = str(loader.construct_scalar(node))
+    if len(text) > _LONGEST_NUMBER:
+        return float("inf")
+    if not _INT.fullmatch(text):
+        return text
+    base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+    return int(text[2:], base) if base != 10 else int(text)
+
+
+def _construct_float(loader: _CoreLoader, node: yaml.ScalarNode) -> object:
+    text = str(loader.construct_scalar(node))
+    if not _FLOAT.fullmatch(text):
+        return text
+    return float(
+        text.replace(".inf", "inf").replace(".Inf", "inf").replace(".INF", "inf")
+        if "inf" in text.lower()
+        else text.lower().replace(".nan", "nan")
+    )
+
+
+_FIXED_NOTATION = 1e21
+"""From here on JavaScript writes numbers with an exponent."""
+_LONGEST_NUMBER = 400
+"""Python refuses longer integers one day; every host has turned them into Infinity by then."""
+_NULL = re.compile(r"~|null|Null|NULL|")
+_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+_MERGE = re.compile(r"<<")
+
+for _tag, _shape, _first in (
+    ("null", _NULL, ["~", "n", "N", ""]),
+    ("bool", _BOOL, list("tTfF")),
+    ("int", _INT, list("-+0123456789")),
+    ("float", _FLOAT, list("-+.0123456789")),
+    ("merge", _MERGE, ["<"]),
+):
+    _whole = re.compile(rf"(?:{_shape.pattern})\Z")
+    _CoreLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, _first)
+
+_CoreLoader.add_constructor("tag:yaml.org,2002:null", _construct_null)
+_CoreLoader.add_constructor("tag:yaml.org,2002:bool", _construct_bool)
+_CoreLoader.add_constructor("tag:yaml.org,2002:int", _construct_int)
+_CoreLoader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+for _tag in ("seq", "map"):
+    _name = f"tag:yaml.org,2002:{_tag}"
+    _CoreLoader.yaml_constructors[_name] = yaml.SafeLoader.yaml_constructors[_name]
+_CoreLoader.add_constructor(None, _construct_any)
