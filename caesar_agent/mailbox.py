@@ -8,9 +8,7 @@ killed finds every question again.
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from caesar_agent import mailbox_files as files
 from caesar_agent.clock import monotonic
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.errors import DocumentError
 from caesar_agent.mailbox_errors import (
     AlreadyAnsweredError,
     ForeignReportError,
@@ -40,21 +39,18 @@ from caesar_agent.mailbox_values import (
     now,
     parse_question,
     parse_reply,
-    parse_state,
 )
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 
 if TYPE_CHECKING:
     from caesar_agent.documents import Report
+    from caesar_agent.documents.mailbox import QuestionFile
 
 __all__ = ["Answer", "AskedQuestion", "Mailbox", "Reply", "Silence", "pause"]
 
 DEFAULT_WAIT = 300.0
 """Longest wait for an answer unless the caller says otherwise, in seconds: five minutes,
 from the specification. Never beyond the deadline of the task."""
-
-MAX_TASK_BYTES = 64 << 20
-"""Largest ``task.json`` that is read, in bytes: its context may hold whole files."""
 
 _CLOSED = {
     "answered": AlreadyAnsweredError,
@@ -78,24 +74,46 @@ class Mailbox:
         self._unsettled = Unsettled()
         self._reader = MailboxReader(directory)
 
+    @property
+    def task_id(self) -> str:
+        """Id of the task, from ``task.json``; the name of the folder where it cannot be read."""
+        found = self._task().get("id")
+        return found if isinstance(found, str) and found else self.directory.path.name
+
     # -- for the one who asks
 
-    def ask(self, question: str, options: Sequence[str] = ()) -> str:
+    def ask(
+        self,
+        question: str,
+        options: Sequence[str] = (),
+        *,
+        announce: Callable[[str], None] | None = None,
+    ) -> str:
         """Put a question into the mailbox and return its id, which nobody can guess.
+
+        Args:
+            question: what is asked, complete in itself.
+            options: choices to pick from.
+            announce: called with the id before anybody can see the question; whoever
+                tells of it in the event log does so here, so that the one who answers
+                finds the event and does not write a second one.
 
         Raises:
             InvalidTextError: the question is empty, or too long for one file.
             UnsafeMailboxError: ``questions`` is a link or no folder.
+            OSError: it cannot be written.
         """
         check_text("question", question)
         question_id = f"q_{secrets.token_hex(16)}"
-        text = {
+        value = {
             "id": question_id,
             "question": question,
             "options": list(options),
             "asked_at": now(),
         }
-        data = encode("question", text)
+        data = encode("question", value)
+        if announce is not None:
+            announce(question_id)
         self._create("questions", question_id, data)
         return question_id
 
@@ -109,7 +127,7 @@ class Mailbox:
                 reply = parse_reply(question_id, files.read(folder, name))
             except FileNotFoundError:
                 return None
-            except (files.NotReadableError, ValueError) as error:
+            except (files.NotReadableError, DocumentError) as error:
                 if self._unsettled.is_settled(folder, f"answers/{name}", name):
                     return Silence(id=question_id, reason="unreadable", detail=str(error))
                 return None
@@ -151,9 +169,12 @@ class Mailbox:
         file system: ``created_at`` may come from a clock that a test has set.
         """
         wanted = DEFAULT_WAIT if math.isnan(timeout) else max(0.0, timeout)
-        task, written = self._task()
-        deadline_ms = task.get("deadline_ms")
+        deadline_ms = self._task().get("deadline_ms")
         if isinstance(deadline_ms, bool) or not isinstance(deadline_ms, int | float):
+            return wanted
+        try:
+            written = self.directory.task_file.lstat().st_mtime
+        except OSError:
             return wanted
         elapsed = max(0.0, time.clock_gettime(time.CLOCK_REALTIME) - written)
         return max(0.0, min(wanted, deadline_ms / 1000 - elapsed))
@@ -169,8 +190,8 @@ class Mailbox:
         """What lies in the mailbox and is no question or answer, as ``questions`` last saw it."""
         return self._reader.diagnostics
 
-    def answer(self, question_id: str, text: str) -> None:
-        """Answer a question.
+    def answer(self, question_id: str, text: str) -> QuestionFile:
+        """Answer a question, and return it.
 
         Raises:
             InvalidQuestionIdError: nothing on disk was touched.
@@ -185,14 +206,15 @@ class Mailbox:
             if folder is None:
                 raise UnknownQuestionError(question_id=question_id, problem="")
             try:
-                parse_question(question_id, files.read(folder, name))
+                question = parse_question(question_id, files.read(folder, name))
             except FileNotFoundError:
                 raise UnknownQuestionError(question_id=question_id, problem="") from None
-            except (files.NotReadableError, ValueError) as error:
+            except (files.NotReadableError, DocumentError) as error:
                 raise UnknownQuestionError(question_id=question_id, problem=str(error)) from error
         data = encode("answer", {"id": question_id, "answer": text, "answered_at": now()})
         if not self._create("answers", question_id, data):
             raise self._refusal(question_id)
+        return question
 
     def close(
         self,
@@ -233,8 +255,7 @@ class Mailbox:
         Raises:
             ForeignReportError: its ``task_id`` names another task.
         """
-        task, _ = self._task()
-        expected = task.get("id")
+        expected = self._task().get("id")
         if report.task_id and isinstance(expected, str) and report.task_id != expected:
             raise ForeignReportError(found=report.task_id, expected=expected)
         data = report.to_json().encode("utf-8", "backslashreplace")
@@ -251,28 +272,20 @@ class Mailbox:
             return files.create(folder, name, data)
 
     def _refusal(self, question_id: str) -> QuestionError:
-        name = file_name(question_id)
-        with files.folder(self.directory.path, "answers") as folder:
-            try:
-                state = parse_state(files.read(folder, name)) if folder is not None else None
-            except (OSError, ValueError):
-                state = None
-        return _CLOSED.get(state or "answered", AlreadyAnsweredError)(question_id=question_id)
+        reply = self.poll(question_id)
+        state = reply.reason if isinstance(reply, Silence) else "answered"
+        return _CLOSED.get(state, AlreadyAnsweredError)(question_id=question_id)
 
-    def _task(self) -> tuple[dict[str, object], float]:
-        """Return ``task.json`` and when it was written; ({}, 0) when it cannot be read."""
+    def _task(self) -> dict[str, object]:
+        """Return ``task.json``, unvalidated; {} when it cannot be read."""
+        from caesar_agent.documents.decoding import decode  # noqa: PLC0415 - pydantic is slow
+
+        data = self.directory.read_task().data
         try:
-            descriptor = os.open(self.directory.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:
-            return {}, 0.0
-        try:
-            task = json.loads(files.read(descriptor, "task.json", max_bytes=MAX_TASK_BYTES))
-            written = os.stat("task.json", dir_fd=descriptor, follow_symlinks=False).st_mtime
-        except (OSError, ValueError, RecursionError):
-            return {}, 0.0
-        finally:
-            os.close(descriptor)
-        return (task, written) if isinstance(task, dict) else ({}, 0.0)
+            task = decode(data, kind="task").value if data is not None else None
+        except DocumentError:
+            return {}
+        return task if isinstance(task, dict) else {}
 
 
 def pause(waited: float) -> float:

@@ -9,18 +9,16 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from caesar_agent.mailbox_errors import UnsafeMailboxError
-from caesar_agent.mailbox_values import MAX_FILE_BYTES
+from caesar_agent.task_directory import MAX_MAILBOX_BYTES, read_bounded
 
 MAX_FILES = 10_000
 """Most names of one folder that are looked at, so that a flood costs a bounded time."""
 
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 """What file systems say that cannot make hard links."""
@@ -82,31 +80,19 @@ def exists(descriptor: int, name: str) -> bool:
     return signature(descriptor, name) is not None
 
 
-def read(descriptor: int, name: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+def read(descriptor: int, name: str) -> bytes:
     """Read a whole regular file.
 
     Raises:
         FileNotFoundError: there is none.
         NotReadableError: a link, a pipe, a folder, too large, or no permission.
     """
-    try:
-        file = os.open(name, _READ, dir_fd=descriptor)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise NotReadableError("it is a link, and links are not followed") from error
-        raise NotReadableError(f"it cannot be opened ({error.strerror})") from error
-    with os.fdopen(file, "rb", buffering=0) as handle:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise NotReadableError("it is not a regular file")
-        data = bytearray()
-        while len(data) <= max_bytes:
-            chunk = handle.read(max_bytes + 1 - len(data))
-            if not chunk:
-                return bytes(data)
-            data += chunk
-    raise NotReadableError(f"it is larger than {max_bytes} bytes")
+    reading = read_bounded(Path(name), max_bytes=MAX_MAILBOX_BYTES, dir_fd=descriptor)
+    if reading.data is not None:
+        return reading.data
+    if reading.problem is None:
+        raise FileNotFoundError(name)
+    raise NotReadableError(reading.problem.message)
 
 
 def create(descriptor: int, name: str, data: bytes) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from caesar_agent import mailbox_files as files
 from caesar_agent.clock import monotonic
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.errors import DocumentError
 from caesar_agent.mailbox_errors import UnsafeMailboxError
 from caesar_agent.mailbox_values import (
     Answer,
-    Question,
     Reply,
     State,
     is_valid_id,
@@ -18,6 +19,10 @@ from caesar_agent.mailbox_values import (
     parse_reply,
 )
 from caesar_agent.task_directory import TaskDirectory
+from caesar_agent.terminal import printable
+
+if TYPE_CHECKING:
+    from caesar_agent.documents.mailbox import QuestionFile
 
 GRACE = 5.0
 """How long, in seconds, a file that cannot be read yet has to stay unchanged before it
@@ -82,7 +87,7 @@ class MailboxReader:
 
     def __init__(self, directory: TaskDirectory) -> None:
         self._directory = directory
-        self._questions: dict[str, Question] = {}
+        self._questions: dict[str, QuestionFile] = {}
         self._replies: dict[str, Reply] = {}
         self._unsettled = Unsettled()
         self._found: dict[tuple[str, str], Diagnostic] = {}
@@ -110,7 +115,7 @@ class MailboxReader:
             self._note("mailbox-unreadable", path, f"the mailbox cannot be read: {error.strerror}")
         return tuple(self._describe(question) for question in self._questions.values())
 
-    def _describe(self, question: Question) -> AskedQuestion:
+    def _describe(self, question: QuestionFile) -> AskedQuestion:
         reply = self._replies.get(question.id)
         answered = isinstance(reply, Answer)
         state: State = "pending"
@@ -123,7 +128,7 @@ class MailboxReader:
             id=question.id,
             question=question.question,
             options=question.options,
-            asked_at=question.asked_at,
+            asked_at=question.asked_at or "",
             state=state,
             answer=reply.text if answered and isinstance(reply, Answer) else None,
         )
@@ -136,7 +141,7 @@ class MailboxReader:
             if more:
                 problem = f"only the first {files.MAX_FILES} files are looked at"
                 self._note("mailbox-flooded", str(self._directory.questions), problem)
-            new: list[tuple[int, Question]] = []
+            new: list[tuple[int, QuestionFile]] = []
             for name in found:
                 # Temporary files of writers, ours and others', are not questions yet.
                 if name.startswith(".") or not name.endswith(".json"):
@@ -153,7 +158,7 @@ class MailboxReader:
 
     def _read_question(
         self, folder: int, name: str, question_id: str, *, final: bool
-    ) -> Question | None:
+    ) -> QuestionFile | None:
         if not is_valid_id(question_id):
             problem = f"{name!r:.200} is not named like a question and is not read as one"
             self._note("question-invalid", name, problem)
@@ -163,7 +168,7 @@ class MailboxReader:
             question = parse_question(question_id, files.read(folder, name))
         except FileNotFoundError:
             return None
-        except (files.NotReadableError, ValueError) as error:
+        except (files.NotReadableError, DocumentError) as error:
             if final or self._unsettled.is_settled(folder, key, name):
                 self._note("question-invalid", key, f"{key} is not a question: {error}")
             return None
@@ -181,14 +186,15 @@ class MailboxReader:
                     self._replies[question_id] = parse_reply(question_id, files.read(folder, name))
                 except FileNotFoundError:
                     continue
-                except (files.NotReadableError, ValueError) as error:
+                except (files.NotReadableError, DocumentError) as error:
                     if final or self._unsettled.is_settled(folder, key, name):
                         self._note("answer-invalid", key, f"{key} is not an answer: {error}")
                 else:
                     self._found.pop(("answer-invalid", key), None)
 
     def _note(self, code: str, path: str, message: str) -> None:
-        # The path is the agent's: no control character of it may reach a terminal.
-        safe = path if path.isprintable() else ascii(path)
+        # Names and texts are the agent's: nothing of them may act on a terminal.
         if len(self._found) < files.MAX_FILES:
-            self._found[code, path] = Diagnostic(code=code, message=message, path=safe)
+            self._found[code, path] = Diagnostic(
+                code=code, message=printable(message, limit=500), path=printable(path, limit=300)
+            )

@@ -7,15 +7,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from caesar_agent.errors import DocumentError
 from caesar_agent.mailbox_errors import InvalidQuestionIdError, InvalidTextError
+from caesar_agent.task_directory import MAX_MAILBOX_BYTES
+
+if TYPE_CHECKING:
+    from caesar_agent.documents.mailbox import QuestionFile
 
 State = Literal["pending", "answered", "expired", "withdrawn", "rejected"]
 """What became of a question."""
-
-MAX_FILE_BYTES = 1 << 20
-"""Largest question or answer, in bytes; a question is a few sentences."""
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}")
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
@@ -70,88 +72,44 @@ def check_text(kind: Literal["question", "answer"], text: object) -> None:
         raise InvalidTextError(kind=kind, problem="it is empty")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question as it stands in its file.
-
-    Attributes:
-        id: its id, which is also its file name.
-        question: never empty.
-        options: choices to pick from, or none.
-        asked_at: UTC, or "" when the asker did not say.
-    """
-
-    id: str
-    question: str
-    options: tuple[str, ...] = ()
-    asked_at: str = ""
-
-
-def parse_question(question_id: str, data: bytes) -> Question:
-    """Read one question file.
+def parse_question(question_id: str, data: bytes) -> QuestionFile:
+    """Read one file of ``questions``.
 
     Raises:
-        ValueError: it is not a question of that id; the text says why.
+        DocumentError: it is not a question of that id.
     """
-    value = _decode(data)
-    _expect_id(value, question_id)
-    question, options = value.get("question"), value.get("options")
-    if not isinstance(question, str) or not question:
-        raise ValueError("`question` is not a text of at least one character")
-    options = [] if options is None else options
-    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-        raise ValueError("`options` is not a list of texts")
-    asked_at = value.get("asked_at")
-    return Question(
-        id=question_id,
-        question=question,
-        options=tuple(options),
-        asked_at=asked_at if isinstance(asked_at, str) else "",
-    )
+    from caesar_agent.documents.mailbox import QuestionFile  # noqa: PLC0415 - pydantic is slow
+
+    question = QuestionFile.parse(data)
+    _expect_id("question", question.id, question_id)
+    return question
 
 
 def parse_reply(question_id: str, data: bytes) -> Reply:
-    """Read one file of ``answers``; its id may be left out.
+    """Read one file of ``answers``: an answer, whose id may be left out, or a note.
 
     Raises:
-        ValueError: neither an answer nor a note of that question; the text says why.
+        DocumentError: it is neither, or not of that question.
     """
-    value = _decode(data)
-    if value.get("id") is not None:
-        _expect_id(value, question_id)
-    text = value.get("answer")
-    if isinstance(text, str) and text:
-        return Answer(id=question_id, text=text)
-    detail = value.get("detail")
-    match value.get("state"):
-        case "expired" | "withdrawn" | "rejected" as state:
-            return Silence(
-                id=question_id, reason=state, detail=detail if isinstance(detail, str) else ""
-            )
-    raise ValueError("`answer` is not a text of at least one character")
+    from caesar_agent.documents.decoding import decode  # noqa: PLC0415 - as above
+    from caesar_agent.documents.mailbox import AnswerFile  # noqa: PLC0415
+
+    value = decode(data, kind="answer").value
+    if isinstance(value, dict):
+        value = {"id": question_id, **value}
+        _expect_id("answer", value["id"], question_id)
+        match value.get("state"):
+            case "expired" | "withdrawn" | "rejected" as state if "answer" not in value:
+                detail = value.get("detail")
+                text = detail if isinstance(detail, str) else ""
+                return Silence(id=question_id, reason=state, detail=text)
+    return Answer(id=question_id, text=AnswerFile.from_value(value).answer)
 
 
-def parse_state(data: bytes) -> str | None:
-    """Read the state out of one file of ``answers``; None when it is an answer."""
-    state = _decode(data).get("state")
-    return state if isinstance(state, str) else None
-
-
-def _expect_id(value: dict[str, object], expected: str) -> None:
-    if value.get("id") != expected:
-        raise ValueError(f"`id` is {value.get('id')!r:.140}, but its file is named {expected!r}")
-
-
-def _decode(data: bytes) -> dict[str, object]:
-    try:
-        value = json.loads(data)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except ValueError as error:
-        raise ValueError(f"it is not JSON ({error})" if data else "it is empty") from None
-    if not isinstance(value, dict):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 - all that can be wrong with a file
-    return value
+def _expect_id(kind: str, found: object, expected: str) -> None:
+    if found != expected:
+        problem = f"found {found!r:.140}, but its file is named {expected!r}"
+        raise DocumentError(kind=kind, code="id-mismatch", where="id", problem=problem)
 
 
 def encode(kind: str, value: Mapping[str, object]) -> bytes:
@@ -162,8 +120,8 @@ def encode(kind: str, value: Mapping[str, object]) -> bytes:
     """
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     data = text.encode("utf-8", "backslashreplace")
-    if len(data) > MAX_FILE_BYTES:
-        problem = f"it takes {len(data)} bytes, at most {MAX_FILE_BYTES} are read"
+    if len(data) > MAX_MAILBOX_BYTES:
+        problem = f"it takes {len(data)} bytes, at most {MAX_MAILBOX_BYTES} are read"
         raise InvalidTextError(kind=kind, problem=problem)
     return data
 
