@@ -194,15 +194,22 @@ class Agent:
 
     def _ask(self, question: str, options: tuple[str, ...], timeout: float) -> str | None:
         from caesar_agent.mailbox import Mailbox  # noqa: PLC0415 - only where it is used
+        from caesar_agent.mailbox_errors import MailboxError  # noqa: PLC0415
         from caesar_agent.mailbox_values import Answer  # noqa: PLC0415
 
         mailbox = Mailbox(self._directory)
         try:
-            question_id = mailbox.ask(question, options)
-        except OSError as error:
+            # Told before anybody can see it: whoever answers would tell it otherwise.
+            question_id = mailbox.ask(
+                question,
+                options,
+                announce=lambda question_id: self._narrator.tell(
+                    "question", id=question_id, question=question, options=list(options)
+                ),
+            )
+        except (OSError, MailboxError) as error:
             self.error(f"the question cannot be asked: {error}")
             return None
-        self._narrator.tell("question", id=question_id, question=question, options=list(options))
         try:
             reply = mailbox.wait(question_id, timeout=min(timeout, self.remaining))
         except BaseException:
