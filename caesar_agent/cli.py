@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import TypeAlias
+
+    # argparse has no public name for what add_subparsers returns.
+    Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
 COMMANDS = ("schema", "validate", "events", "questions", "answer", "channel")
 """Subcommands in the order of the help; each is the module of that name in ``caesar_agent.commands``."""

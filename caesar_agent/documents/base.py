@@ -12,9 +12,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.decoding import decode
-from caesar_agent.documents.problems import describe, explain
+from caesar_agent.documents.problems import as_document_error, describe
 from caesar_agent.documents.versions import refusal
 from caesar_agent.errors import DocumentError, FieldProblem, UnsupportedVersionError
+
+__all__ = ["Document", "Flagged", "Model", "Part", "as_document_error", "dump_part"]
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -144,15 +146,6 @@ _ENCODING_FLAGS = {
     "byte-order-mark": "a byte order mark stands before the document; it was skipped",
     "unusual-encoding": "the document is written in {encoding}, not in UTF-8; it was read as such",
 }
-
-
-def as_document_error(kind: str, error: ValidationError) -> DocumentError:
-    """Return pydantic's error as one of ours."""
-    problems = explain(error)
-    first = problems[0]
-    return DocumentError(
-        kind=kind, code=first.code, where=first.where, problem=first.problem, problems=problems
-    )
 
 
 def _unsupported(document: type[Document], value: dict[str, Any]) -> UnsupportedVersionError:

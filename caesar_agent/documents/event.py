@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from caesar_agent.documents.base import Document
-from caesar_agent.documents.fields import Array, Count, Integer, Timestamp
+from caesar_agent.documents.fields import WRITTEN_AS_NULL, Array, Count, Integer, Timestamp
 from caesar_agent.documents.report import Action, Status
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class FinishedEvent(Event):
     type: Literal["finished"]
     status: Status
     summary: str = ""
-    exit_code: Integer | None = None
+    exit_code: Integer | None = Field(default=None, json_schema_extra=WRITTEN_AS_NULL)
 
 
 EVENT_CLASSES: dict[str, type[Event]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from caesar_agent.documents.problems import describe
@@ -51,16 +51,36 @@ def _not_empty(value: str) -> str:
     raise PydanticCustomError("empty", 'expected some text, found ""')
 
 
+WRITTEN_AS_NULL: dict[str, JsonValue] = {"nullable": True}
+"""Marks an optional field whose schema allows null, because other writers write it so.
+
+Null is read as absent everywhere; the schemas say what to write."""
+
 # Validators of Python stand in for pydantic's own constraints on strings, because
 # those refuse lone surrogates, which are JSON.
 
-Integer = Annotated[int, BeforeValidator(_integer), Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
+Integer = Annotated[
+    int,
+    BeforeValidator(_integer),
+    Field(ge=-MAX_INTEGER, le=MAX_INTEGER),
+    WithJsonSchema({"type": "integer", "minimum": -MAX_INTEGER, "maximum": MAX_INTEGER}),
+]
 """Any integer; ``3.0`` and ``1e0`` are integers too, booleans are not."""
 
-Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MAX_INTEGER)]
+Count = Annotated[
+    int,
+    BeforeValidator(_integer),
+    Field(ge=0, le=MAX_INTEGER),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}),
+]
 """An integer of at least 0."""
 
-Positive = Annotated[int, BeforeValidator(_integer), Field(gt=0, le=MAX_INTEGER)]
+Positive = Annotated[
+    int,
+    BeforeValidator(_integer),
+    Field(gt=0, le=MAX_INTEGER),
+    WithJsonSchema({"type": "integer", "exclusiveMinimum": 0, "maximum": MAX_INTEGER}),
+]
 """An integer of at least 1."""
 
 Timestamp = Annotated[

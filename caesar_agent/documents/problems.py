@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from caesar_agent.errors import FieldProblem
+from caesar_agent.errors import DocumentError, FieldProblem
 from caesar_agent.terminal import one_line, printable
 
 if TYPE_CHECKING:
@@ -34,6 +34,15 @@ _RANGES = {
     "less_than": ("lt", "less than"),
     "less_than_equal": ("le", "at most"),
 }
+
+
+def as_document_error(kind: str, error: ValidationError) -> DocumentError:
+    """Return pydantic's error as one of ours."""
+    problems = explain(error)
+    first = problems[0]
+    return DocumentError(
+        kind=kind, code=first.code, where=first.where, problem=first.problem, problems=problems
+    )
 
 
 def explain(error: ValidationError) -> tuple[FieldProblem, ...]:

@@ -8,7 +8,14 @@ from pydantic import Field
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.base import Document, Part
-from caesar_agent.documents.fields import Array, Count, Integer, NotBlank, Positive
+from caesar_agent.documents.fields import (
+    WRITTEN_AS_NULL,
+    Array,
+    Count,
+    Integer,
+    NotBlank,
+    Positive,
+)
 
 Status = Literal["success", "partial", "failed", "blocked"]
 Action = Literal["created", "modified", "deleted", "renamed"]
@@ -43,7 +50,7 @@ class CommandRun(Part):
     """
 
     command: str
-    exit_code: Integer | None = None
+    exit_code: Integer | None = Field(default=None, json_schema_extra=WRITTEN_AS_NULL)
     note: str = ""
 
 

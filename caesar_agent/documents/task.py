@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from caesar_agent.documents.base import Document, Part
-from caesar_agent.documents.fields import Array, Count, NotEmpty, Positive, Timestamp
+from caesar_agent.documents.fields import (
+    WRITTEN_AS_NULL,
+    Array,
+    Count,
+    NotEmpty,
+    Positive,
+    Timestamp,
+)
 
 Mode = Literal["read-only", "write"]
 Isolation = Literal["inplace", "worktree"]
@@ -79,4 +88,4 @@ class Task(Document):
     depth: Count = 0
     report_path: str
     events_path: str
-    channel: Channel | None = None
+    channel: Channel | None = Field(default=None, json_schema_extra=WRITTEN_AS_NULL)
