@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         file, 130 after an interruption.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a character shows its escape, and nothing fails.
+            stream.reconfigure(errors="backslashreplace")
     parser = _build_parser(arguments)
     args = parser.parse_args(arguments)
     if args.version:

@@ -50,6 +50,7 @@ CODES: dict[str, str] = {
     "unsupported-version": "The document is of a version that this reader does not know.",
     "other-document": "The document is another document of the contract than was expected.",
     "not-a-caesar-document": "The protocol field is missing or says nothing of caesar.",
+    "unknown-kind": "Nothing says which document a file is meant to be.",
     "byte-order-mark": "A byte order mark stood before the document and was skipped.",
     "unusual-encoding": "The document says that it is UTF-16 or UTF-32, and was read as that.",
     "path-with-nul": "A declared path holds a NUL character, so that no file can have it.",
@@ -93,7 +94,6 @@ CODES: dict[str, str] = {
     "report-superseded": "A better or newer report cannot be read, so this one is not the last word.",
     "report-conflict": "A later object in the log contradicts the block that counts.",
     "report-candidates-capped": "More places look like a report than are looked at.",
-    "report-encoding": "A report says that it is in another encoding than UTF-8; it was read so.",
     "reports-disagree": "Two sources hold valid reports that contradict each other.",
     "log-truncated": "The log is larger than is read; only its end was.",
     # reconciliation and contradictions

@@ -64,6 +64,7 @@ class DocumentError(CaesarError):
         problems: every field that is wrong, in document order, the first included;
             at most ``documents.problems.MAX_PROBLEMS``. Empty when there is no more
             to say than ``problem``.
+        count: how many fields are wrong, also of those that ``problems`` leaves out.
     """
 
     kind: str
@@ -71,12 +72,12 @@ class DocumentError(CaesarError):
     where: str
     problem: str
     problems: tuple[FieldProblem, ...] = ()
+    count: int = 1
 
     def message(self) -> str:
         """Name the document, the first wrong field, and how many more are wrong."""
         place = f" at {self.where}" if self.where else ""
-        more = len(self.problems) - 1
-        rest = f" (and {more} more)" if more > 0 else ""
+        rest = f" (and {self.count - 1} more)" if self.count > 1 else ""
         return f"invalid {self.kind}{place}: {self.problem}{rest}"
 
 

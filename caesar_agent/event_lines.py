@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.decoding import decode
 from caesar_agent.documents.event import Event
-from caesar_agent.errors import DocumentError, UnsupportedVersionError
+from caesar_agent.errors import DocumentError
 from caesar_agent.terminal import one_line
 
 MAX_LINE_BYTES = 8 * 2**20
@@ -74,10 +74,10 @@ class LineReader:
         self.line += 1
         try:
             self._deliver(Event.from_value(_decode(data)))
-        except UnsupportedVersionError as error:
-            self.note("event-unsupported-version", error.problem)
-        except DocumentError:
-            if not self._salvage(data):
+        except DocumentError as error:
+            if error.code == "unsupported-version":
+                self.note("event-unsupported-version", error.problem)
+            elif not self._salvage(data):
                 self.note(
                     "event-line-incomplete", "the last line has no end; its writer was cut off"
                 )
@@ -105,12 +105,12 @@ class LineReader:
             return
         try:
             self._deliver(Event.from_value(_decode(data)))
-        except UnsupportedVersionError as error:
-            newer = error.code == "unsupported-version"
-            self.note("event-unsupported-version" if newer else "event-line-invalid", str(error))
         except DocumentError as error:
-            if not self._salvage(data):
-                self.note("event-line-invalid", one_line(str(error), limit=300))
+            if error.code == "unsupported-version":
+                self.note("event-unsupported-version", error.problem)
+            elif not self._salvage(data):
+                # The line is told beside the message; within it there is only one.
+                self.note("event-line-invalid", str(error).replace("(line 1, column", "(column"))
 
     def _salvage(self, data: bytes) -> bool:
         """Deliver an event that stands whole at the end of a line that was cut off."""

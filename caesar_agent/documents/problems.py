@@ -41,7 +41,12 @@ def as_document_error(kind: str, error: ValidationError) -> DocumentError:
     problems = explain(error)
     first = problems[0]
     return DocumentError(
-        kind=kind, code=first.code, where=first.where, problem=first.problem, problems=problems
+        kind=kind,
+        code=first.code,
+        where=first.where,
+        problem=first.problem,
+        problems=problems,
+        count=error.error_count(),
     )
 
 

@@ -1,0 +1,107 @@
+"""``caesar-agent events``: show the event log of a task, once or while it grows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caesar_agent.terminal import one_line, printable
+
+if TYPE_CHECKING:
+    from caesar_agent.cli import Subparsers
+    from caesar_agent.documents.event import Event
+    from caesar_agent.event_lines import EventReading
+
+NOT_FOUND = 2
+"""Exit code when there is no such task directory."""
+
+LIMIT = 200
+"""Characters of one event that are shown at most; ``--json`` shows all of them."""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``events`` to the command line."""
+    parser = subparsers.add_parser(
+        "events",
+        help="show what an agent tells while it works",
+        description="Show the events of a task; what is no event is named on stderr.",
+        epilog="exit code: 0, or 2 when there is no such task directory",
+    )
+    parser.add_argument("task_dir", metavar="TASK_DIR", type=Path, help="folder of the task")
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="go on as the log grows, until Ctrl-C or until the folder is gone",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object for each event")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the events."""
+    from caesar_agent.event_reading import follow, read_events  # noqa: PLC0415 - slow
+    from caesar_agent.task_directory import TaskDirectory  # noqa: PLC0415 - as above
+
+    folder: Path = args.task_dir
+    if not folder.is_dir():
+        print(f"caesar-agent: {printable(str(folder))} is no task directory", file=sys.stderr)
+        return NOT_FOUND
+    log = TaskDirectory(folder).events_file
+    readings: Iterable[EventReading] = (
+        follow(log, stop=lambda: not folder.is_dir()) if args.follow else [read_events(log)]
+    )
+    for reading in readings:
+        _show(reading, as_json=args.json)
+    return 0
+
+
+def _show(reading: EventReading, *, as_json: bool) -> None:
+    for event in reading.events:
+        # ASCII alone in JSON: the reader is a program, and nothing in it acts on a terminal.
+        line = json.dumps(event.dump()) if as_json else _line(event)
+        sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+    for found in reading.diagnostics:
+        place = f"line {found.line}: " if found.line is not None else ""
+        print(f"{place}{printable(found.message, limit=300)} [{found.code}]", file=sys.stderr)
+
+
+def _line(event: Event) -> str:
+    kind = one_line(event.type, limit=20)
+    return (
+        f"{event.seq:>4}  {event.at}  {kind:<12}  {one_line(describe(event), limit=LIMIT)}".rstrip()
+    )
+
+
+def describe(event: Event) -> str:  # noqa: PLR0911 - one for each type
+    """Say what an event says, in its own words; not yet safe to print."""
+    from caesar_agent.documents import event as events  # noqa: PLC0415 - slow
+
+    match event:
+        case events.StartedEvent():
+            return f"{event.agent}: {event.command}" if event.command else event.agent
+        case events.ThinkingEvent() | events.MessageEvent():
+            return event.text
+        case events.ToolUseEvent():
+            named = " ".join(part for part in (event.tool or event.id, event.input_summary) if part)
+            return f"{named} ({event.status})"
+        case events.FileChangedEvent():
+            return f"{event.path} ({event.action})"
+        case events.ProgressEvent():
+            return event.message if event.pct is None else f"{event.message} ({event.pct:g} %)"
+        case events.QuestionEvent():
+            options = f" ({', '.join(event.options)})" if event.options else ""
+            return f"{event.id}: {event.question}{options}"
+        case events.AnswerEvent():
+            return f"{event.id}: {event.answer}"
+        case events.ErrorEvent():
+            return f"{event.message} (fatal)" if event.fatal else event.message
+        case events.FinishedEvent():
+            code = "" if event.exit_code is None else f", exit code {event.exit_code}"
+            summary = f": {event.summary}" if event.summary else ""
+            return f"{event.status}{code}{summary}"
+    return json.dumps(event.model_extra) if event.model_extra else ""

@@ -1,0 +1,196 @@
+"""``caesar-agent validate``: say of files whether they are valid documents, and if not, why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.errors import DocumentError, FieldProblem
+from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
+from caesar_agent.terminal import printable
+
+if TYPE_CHECKING:
+    from caesar_agent.cli import Subparsers
+
+VALID, INVALID, UNREADABLE = 0, 1, 2
+"""Exit codes; of several files the highest counts."""
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found in one document.
+
+    Attributes:
+        problems: what makes it invalid, at least the first few; empty when it is valid.
+        remarks: what is odd and yet valid.
+        count: how many problems there are, also of those that are not in ``problems``.
+    """
+
+    problems: tuple[Diagnostic | FieldProblem, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
+    count: int = 0
+
+
+def _document(module: str, name: str) -> Callable[[bytes], Verdict]:
+    def validate(data: bytes) -> Verdict:
+        from importlib import import_module  # noqa: PLC0415 - only what is asked for is imported
+
+        flagged = getattr(import_module(module), name).parse_flagged(data)
+        return Verdict(remarks=flagged.diagnostics)
+
+    return validate
+
+
+def _events(data: bytes) -> Verdict:
+    from caesar_agent.event_reading import read_events  # noqa: PLC0415 - slow
+
+    found = read_events(data).diagnostics
+    odd = {"byte-order-mark", "unusual-encoding"}
+    return Verdict(
+        problems=tuple(item for item in found if item.code not in odd),
+        remarks=tuple(item for item in found if item.code in odd),
+    )
+
+
+KINDS: dict[str, Callable[[bytes], Verdict]] = {
+    "report": _document("caesar_agent.documents.report", "Report"),
+    "task": _document("caesar_agent.documents.task", "Task"),
+    "event": _document("caesar_agent.documents.event", "Event"),
+    "events": _events,
+    "question": _document("caesar_agent.documents.mailbox", "QuestionFile"),
+    "answer": _document("caesar_agent.documents.mailbox", "AnswerFile"),
+}
+"""What validates each kind: bytes to a verdict, or ``DocumentError``.
+
+Whoever adds a kind adds it here, and to ``recognise`` if it can be told from the bytes."""
+
+
+def recognise(path: str, data: bytes) -> str | None:
+    """Tell the kind of a file from its name and its ``protocol``; None when neither says."""
+    if path.endswith(".jsonl"):
+        return "events"
+    from caesar_agent.documents.decoding import decode  # noqa: PLC0415 - slow
+
+    try:
+        value = decode(data).value
+    except DocumentError:
+        value = None
+    if isinstance(value, dict):
+        protocol = value.get("protocol")
+        for kind in ("report", "task", "event"):
+            if isinstance(protocol, str) and protocol.strip().lower().startswith(f"caesar.{kind}"):
+                return kind
+        if "protocol" not in value and "id" in value:
+            for kind in ("answer", "question"):
+                if kind in value:
+                    return kind
+    name = Path(path).name
+    return next((kind for kind in ("report", "task") if name == f"{kind}.json"), None)
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``validate`` to the command line."""
+    parser = subparsers.add_parser(
+        "validate",
+        help="say whether files are valid documents",
+        description="Say of each file whether it is a valid document, and if not, where and why.",
+        epilog="exit code: 0 all valid, 1 some invalid, 2 some unreadable or of unknown kind",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a document; - for stdin")
+    parser.add_argument(
+        "--as",
+        dest="kind",
+        choices=tuple(KINDS),
+        help="what the files are; by default the file's own protocol and name say it",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object for each file, one a line"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Validate the files and print one line for each."""
+    return max(_validate(path, args.kind, as_json=args.json) for path in args.files)
+
+
+def _validate(path: str, kind: str | None, *, as_json: bool) -> int:
+    data, problem = _read(path)
+    if data is None:
+        return _report(
+            path, kind, UNREADABLE, Verdict((problem,) if problem else ()), as_json=as_json
+        )
+    kind = kind or recognise(path, data)
+    if kind is None:
+        unknown = FieldProblem(
+            "unknown-kind", "", f"cannot tell what it is; say --as {'|'.join(KINDS)}"
+        )
+        return _report(path, kind, UNREADABLE, Verdict((unknown,)), as_json=as_json)
+    try:
+        verdict = KINDS[kind](data)
+    except DocumentError as error:
+        first = FieldProblem(error.code, error.where, error.problem)
+        verdict = Verdict(error.problems or (first,), count=error.count)
+    code = INVALID if verdict.problems else VALID
+    return _report(path, kind, code, verdict, as_json=as_json)
+
+
+def _read(path: str) -> tuple[bytes | None, Diagnostic | None]:
+    if path == STDIN:
+        data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1)
+        if len(data) <= MAX_DOCUMENT_BYTES:
+            return data, None
+        message = f"stdin holds more than {MAX_DOCUMENT_BYTES} bytes"
+        return None, Diagnostic(code="file-too-large", message=message)
+    reading = read_bounded(Path(path), max_bytes=MAX_DOCUMENT_BYTES)
+    if reading.data is None and reading.problem is None:
+        return None, Diagnostic(code="file-unreadable", message="there is no such file", path=path)
+    return reading.data, reading.problem
+
+
+def _report(path: str, kind: str | None, code: int, verdict: Verdict, *, as_json: bool) -> int:
+    if as_json:
+        value: dict[str, Any] = {
+            "file": path,
+            "as": kind,
+            "valid": code == VALID,
+            "problem_count": max(len(verdict.problems), verdict.count),
+            "problems": [_as_value(problem) for problem in verdict.problems],
+            "remarks": [_as_value(remark) for remark in verdict.remarks],
+        }
+        sys.stdout.write(json.dumps(value) + "\n")
+        return code
+    state = {VALID: "valid", INVALID: "invalid", UNREADABLE: "not read"}[code]
+    line = f"{printable(path)}: {state} {kind or ''}".rstrip()
+    told = verdict.problems or verdict.remarks
+    if told:
+        line += f": {_sentence(told[0])} [{told[0].code}]"
+    more = max(len(told), verdict.count) - 1
+    if more > 0:
+        line += f" (and {more} more)"
+    sys.stdout.write(line + "\n")
+    return code
+
+
+def _sentence(problem: Diagnostic | FieldProblem) -> str:
+    if isinstance(problem, FieldProblem):
+        return str(problem)
+    place = f"line {problem.line}: " if problem.line is not None else ""
+    return printable(place + problem.message)
+
+
+def _as_value(problem: Diagnostic | FieldProblem) -> dict[str, object]:
+    if isinstance(problem, FieldProblem):
+        return {"code": problem.code, "where": problem.where, "message": problem.problem}
+    value: dict[str, object] = {"code": problem.code, "where": "", "message": problem.message}
+    if problem.line is not None:
+        value["line"] = problem.line
+    return value
