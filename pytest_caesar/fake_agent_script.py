@@ -1,0 +1,258 @@
+# mypy: ignore-errors
+# ruff: noqa: FBT003, PTH101, PTH102, PTH103, PTH105, PTH108, PTH112, PTH114, PTH118, PTH120
+# ruff: noqa: PTH104, PTH123, PTH211, S103, UP031
+"""The program behind a fake agent: carries out a list of steps, with the standard library alone.
+
+Its text is copied into every fake agent, followed by the steps; nothing imports it.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+DONE: dict = {}
+SEQ = [0]
+
+
+def main(steps):
+    """Carry out the steps in order."""
+    for name, values in steps:
+        STEPS[name](**values)
+
+
+def write(path, data, executable, append):
+    """Write a file of the workspace."""
+    existed = os.path.lexists(path)
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with open(path, "ab" if append else "wb") as file:
+        file.write(data)
+    if executable:
+        os.chmod(path, 0o755)
+    _did(path, "modified" if existed else "created")
+
+
+def delete(path):
+    """Delete a file, or a folder with what is in it."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        for folder, _, names in os.walk(path):
+            for name in names:
+                _did(os.path.join(folder, name), "deleted")
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+        _did(path, "deleted")
+
+
+def rename(path, to):
+    """Move a file."""
+    folder = os.path.dirname(to)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    os.rename(path, to)
+    DONE.pop(path, None)
+    _did(to, "renamed")
+
+
+def symlink(path, target):
+    """Put a symbolic link, also in the place of something else."""
+    existed = os.path.lexists(path)
+    if existed:
+        os.unlink(path)
+    os.symlink(target, path)
+    _did(path, "modified" if existed else "created")
+
+
+def _did(path, action):
+    before = DONE.get(path)
+    if before == "created" and action == "deleted":
+        del DONE[path]
+    elif before == "created" and action == "modified":
+        pass
+    else:
+        DONE[path] = action
+
+
+def git(args):
+    """Run git in the workspace."""
+    identity = ["-c", "user.name=Fake Agent", "-c", "user.email=fake@example.invalid"]
+    subprocess.run(["git", *identity, *args], check=True, stdout=subprocess.DEVNULL)
+
+
+def commit(message):
+    """Commit everything."""
+    git(["add", "-A"])
+    git(["commit", "-q", "--no-gpg-sign", "-m", message])
+
+
+def output(data, times, stderr):
+    """Print bytes."""
+    stream = sys.stderr.buffer if stderr else sys.stdout.buffer
+    for _ in range(times):
+        stream.write(data)
+    stream.flush()
+
+
+def brief(prefix):
+    """Print the brief, every line with a prefix."""
+    for line in sys.argv[1].splitlines():
+        sys.stdout.buffer.write((prefix + line + "\n").encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()
+
+
+def stdin():
+    """Read stdin to its end, and print it."""
+    data = sys.stdin.buffer.read()
+    output(b"stdin: %d bytes\n" % len(data) + data, 1, False)
+
+
+def environment(path):
+    """Write the whole environment into a file of the workspace, as JSON."""
+    write(path, json.dumps(dict(os.environ), sort_keys=True).encode(), False, False)
+
+
+def event(kind, fields):
+    """Log one event."""
+    value = {
+        "protocol": "caesar.event/v1",
+        "seq": SEQ[0],
+        "at": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+        "task_id": os.environ["CAESAR_TASK_ID"],
+        "type": kind,
+    }
+    value.update(fields)
+    SEQ[0] = value["seq"] + 1 if isinstance(value["seq"], int) else SEQ[0] + 1
+    raw_event((json.dumps(value) + "\n").encode())
+
+
+def raw_event(data):
+    """Append bytes to the event log."""
+    with open(os.environ["CAESAR_EVENTS_PATH"], "ab") as file:
+        file.write(data)
+
+
+def report(fields, changes, to, encoding, cut):
+    """Hand in a report."""
+    value = {"protocol": "caesar.report/v1", "task_id": os.environ["CAESAR_TASK_ID"]}
+    value.update(fields)
+    if changes is None:
+        changes = [{"path": path, "action": DONE[path]} for path in sorted(DONE)]
+    value.setdefault("changes", changes)
+    value = {name: item for name, item in value.items() if item is not None}
+    text = json.dumps(value, indent=None if to == "stdout" else 2)
+    if to == "fence":
+        text = "```json caesar:report\n" + text + "\n```"
+    data = (text + "\n").encode(encoding)
+    report_bytes(data if cut is None else data[:cut], to)
+
+
+def report_bytes(data, to):
+    """Hand in bytes where a report is expected."""
+    if to in ("stdout", "fence"):
+        output(data, 1, False)
+        return
+    path = os.environ["CAESAR_REPORT_PATH"]
+    if to == "submission":
+        path = os.path.join(os.environ["CAESAR_TASK_DIR"], "submission.json")
+    with open(path + ".tmp", "wb") as file:
+        file.write(data)
+    os.replace(path + ".tmp", path)
+
+
+def report_as(kind, target):
+    """Put something that is no file where the report is expected."""
+    path = os.environ["CAESAR_REPORT_PATH"]
+    if kind == "directory":
+        os.mkdir(path)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        os.symlink(target, path)
+
+
+def sleep(seconds):
+    """Wait; None waits until something ends this process."""
+    if seconds is None:
+        while True:
+            signal.pause()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(max(0.0, end - time.monotonic()))
+
+
+def wait_for(path, timeout):
+    """Wait until a file is there."""
+    end = time.monotonic() + timeout
+    while not os.path.lexists(path):
+        if time.monotonic() > end:
+            sys.exit("fake agent: %s did not appear within %s s" % (path, timeout))
+        time.sleep(0.01)
+
+
+def ignore(names):
+    """Ignore signals."""
+    for name in names:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def on_signal(name, steps):
+    """Carry out steps when a signal comes."""
+    signal.signal(getattr(signal, name), lambda *_: main(steps))
+
+
+def leave(steps, new_session, quiet):
+    """Leave a process behind that carries out steps."""
+    sys.stdout.flush()
+    if os.fork():
+        return
+    if new_session:
+        os.setsid()
+    if quiet:
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+    main(steps)
+    os._exit(0)
+
+
+def leave_code(code):
+    """Exit."""
+    sys.stdout.flush()
+    sys.exit(code)
+
+
+def kill(name):
+    """End this process by a signal."""
+    sys.stdout.flush()
+    os.kill(os.getpid(), getattr(signal, name))
+
+
+STEPS = {
+    "write": write,
+    "delete": delete,
+    "rename": rename,
+    "symlink": symlink,
+    "git": git,
+    "commit": commit,
+    "output": output,
+    "brief": brief,
+    "stdin": stdin,
+    "environment": environment,
+    "event": event,
+    "raw_event": raw_event,
+    "report": report,
+    "report_bytes": report_bytes,
+    "report_as": report_as,
+    "sleep": sleep,
+    "wait_for": wait_for,
+    "ignore": ignore,
+    "on_signal": on_signal,
+    "leave": leave,
+    "exit": leave_code,
+    "kill": kill,
+}

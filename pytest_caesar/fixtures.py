@@ -1,0 +1,82 @@
+"""What the fixtures of the plugin make; imported when the first of them is used."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.recovery.evidence import Evidence, Recovered
+from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.session import CaesarSession, NoAgent
+from pytest_caesar.snapshots.fixture import CaesarSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+    from pytest_caesar.agents.target import AgentTarget
+
+
+def make_orchestrator(
+    session: CaesarSession,
+    request: pytest.FixtureRequest,
+    *,
+    project: Path,
+    agent: AgentTarget,
+) -> Orchestrator:
+    """Make the orchestrator of one test; its runs are told in the test's report."""
+    options: dict[str, Any] = {}
+    if "caesar_clock" in request.fixturenames:
+        options["clock"] = request.getfixturevalue("caesar_clock")
+    if "caesar_answers" in request.fixturenames:
+        options["answers"] = request.getfixturevalue("caesar_answers")
+    orchestrator = Orchestrator(
+        None if isinstance(agent, NoAgent) else agent,
+        project=project,
+        settings=OrchestratorSettings(
+            pass_env=session.settings.pass_env, user_config=session.settings.user_config
+        ),
+        new_id=counted_ids(),
+        **options,
+    )
+    session.state_of(request.node).orchestrators.append(orchestrator)
+    return orchestrator
+
+
+def counted_ids() -> Callable[[], str]:
+    """Return a source of the ids ``t_0001``, ``t_0002`` and so on."""
+    numbers = itertools.count(1)
+    return lambda: f"t_{next(numbers):04d}"
+
+
+def make_snapshot(
+    session: CaesarSession,
+    request: pytest.FixtureRequest,
+    rules: Sequence[tuple[str, str]],
+) -> CaesarSnapshot:
+    """Make the snapshots of one test."""
+    snapshot = CaesarSnapshot.of(session, request, rules=rules)
+    session.state_of(request.node).snapshots.append(snapshot)
+    return snapshot
+
+
+def recover_recording(log: bytes | str | Path, **evidence: Any) -> Recovered:
+    """Recover a report from a recorded log, without running anything.
+
+    Args:
+        log: what the agent printed: bytes, text, or the file that holds it.
+        evidence: what else is left of the run, as fields of ``Evidence``:
+            ``report_file=b"..."``, ``exit_code=1``, ``brief="..."``, …
+
+    Returns:
+        The report, where it came from, and what was wrong with every better source.
+    """
+    if isinstance(log, Path):
+        log = log.read_bytes()
+    elif isinstance(log, str):
+        log = log.encode()
+    evidence.setdefault("task_id", "t_0001")
+    return recover(Evidence(raw_log=log, **evidence))

@@ -1,0 +1,207 @@
+"""The pytest plugin: options, ini keys, the marker, hooks and the shells of the fixtures.
+
+Nothing but pytest is imported here. What a hook or a fixture needs beyond it is
+imported when it is used, so that a project that does not use the plugin does not pay
+for it. A test holds this module to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_caesar.agents.target import AgentTarget
+    from pytest_caesar.clock import Clock
+    from pytest_caesar.fake_agent import FakeAgents
+    from pytest_caesar.orchestrator.orchestrator import Orchestrator
+    from pytest_caesar.recovery.evidence import Recovered
+    from pytest_caesar.session import CaesarSession
+    from pytest_caesar.snapshots.fixture import CaesarSnapshot
+    from pytest_caesar.workspace.repository import Repository
+
+SESSION: pytest.StashKey[CaesarSession] = pytest.StashKey()
+"""What this session accumulates; there only once something of the plugin is used."""
+
+
+# --- options, ini keys, marker ---------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and ini keys."""
+    group = parser.getgroup("caesar", "agents under test (pytest-caesar)")
+    group.addoption(
+        "--caesar-agent",
+        action="append",
+        dest="caesar_agent",
+        metavar="AGENT",
+        help="the agent under test: a script, module:function, the name of an agent, or a "
+        "command line; may be repeated, tests then run once for each; write it with '='",
+    )
+    group.addoption(
+        "--caesar-subprocess",
+        action="store_true",
+        dest="caesar_subprocess",
+        help="run an agent given as module:function in a process of its own",
+    )
+    group.addoption(
+        "--caesar-pass-env",
+        action="append",
+        dest="caesar_pass_env",
+        metavar="NAME",
+        help="let agents see this variable of the environment; may be repeated",
+    )
+    group.addoption(
+        "--caesar-user-config",
+        action="store_true",
+        dest="caesar_user_config",
+        help="read the user's own agents and configuration too",
+    )
+    group.addoption(
+        "--caesar-keep",
+        dest="caesar_keep",
+        metavar="DIR",
+        help="copy the task directory of every run to DIR",
+    )
+    group.addoption(
+        "--caesar-json",
+        dest="caesar_json",
+        metavar="PATH",
+        help="write every run of the session to PATH as JSON",
+    )
+    parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
+    parser.addini(
+        "caesar_subprocess",
+        "run agents given as module:function in a process of their own",
+        type="bool",
+        default=False,
+    )
+    parser.addini("caesar_pass_env", "variables that agents may see", type="linelist", default=[])
+    parser.addini(
+        "caesar_strict", "findings of the harness fail their test", type="bool", default=False
+    )
+    parser.addini(
+        "caesar_allow",
+        "codes of findings that never fail a test, one a line",
+        type="linelist",
+        default=[],
+    )
+    parser.addini(
+        "caesar_junit", "write runs into the JUnit report as properties", type="bool", default=True
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker; resolve the agents when some are given."""
+    config.addinivalue_line(
+        "markers",
+        "caesar(strict=None, allow=()): strict=True makes findings of the harness fail the "
+        "test, strict=False does not; allow lists codes that never do",
+    )
+    options = config.option
+    if (
+        options.caesar_agent
+        or options.caesar_json is not None
+        or options.caesar_keep is not None
+        or options.caesar_pass_env
+        or config.getini("caesar_agent")
+    ):
+        _open(config)
+    config.pluginmanager.register(_Listener(config), "caesar-listener")
+
+
+def _open(config: pytest.Config) -> CaesarSession:
+    from pytest_caesar.session import open_session  # noqa: PLC0415 - only when it is used
+
+    return open_session(config)
+
+
+class _Listener:
+    """Takes up what comes with the reports, also when only the workers use the plugin."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Open the session when the first run arrives."""
+        session = self._config.stash.get(SESSION, None)
+        if session is None and getattr(report, "caesar_runs", None):
+            session = _open(self._config)
+        if session is not None:
+            session.take(report)
+
+
+# --- fixtures --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def caesar_repo(tmp_path: Path) -> Repository:
+    """Make a temporary git repository: ``commit({...})``, ``path``, ``head``, ``git(...)``."""
+    from pytest_caesar.workspace.repository import Repository  # noqa: PLC0415 - see above
+
+    return Repository.create(tmp_path / "caesar" / "repo")
+
+
+@pytest.fixture
+def caesar_agent_under_test(request: pytest.FixtureRequest) -> AgentTarget:
+    """Return the agent that ``--caesar-agent`` or the ini key ``caesar_agent`` selected."""
+    return _open(request.config).agent_for(request)
+
+
+@pytest.fixture
+def caesar_orchestrator(
+    request: pytest.FixtureRequest,
+    caesar_repo: Repository,
+    caesar_agent_under_test: AgentTarget,
+) -> Orchestrator:
+    """Delegate tasks to the agent under test, on ``caesar_repo``: ``delegate(objective, ...)``."""
+    from pytest_caesar.fixtures import make_orchestrator  # noqa: PLC0415 - see above
+
+    session = _open(request.config)
+    return make_orchestrator(
+        session, request, project=caesar_repo.path, agent=caesar_agent_under_test
+    )
+
+
+@pytest.fixture
+def caesar_fake_agent(tmp_path: Path) -> FakeAgents:
+    """Make agents from a short script of behaviours; see ``pytest_caesar.fake_agent``."""
+    from pytest_caesar.fake_agent import FakeAgents  # noqa: PLC0415 - see above
+
+    return FakeAgents(tmp_path / "caesar" / "agents")
+
+
+@pytest.fixture
+def caesar_clock() -> Clock:
+    """Decide what time the documents of a run tell: ``set(...)``, ``tick(...)``."""
+    from pytest_caesar.clock import Clock  # noqa: PLC0415 - see above
+
+    return Clock()
+
+
+@pytest.fixture
+def caesar_recover() -> Callable[..., Recovered]:
+    """Recover a report from a recorded log, without running anything."""
+    from pytest_caesar.fixtures import recover_recording  # noqa: PLC0415 - see above
+
+    return recover_recording
+
+
+@pytest.fixture
+def caesar_snapshot_rules() -> tuple[tuple[str, str], ...]:
+    """Return rules of your own for what varies: pairs of pattern and replacement."""
+    return ()
+
+
+@pytest.fixture
+def caesar_snapshot(
+    request: pytest.FixtureRequest, caesar_snapshot_rules: tuple[tuple[str, str], ...]
+) -> CaesarSnapshot:
+    """Compare runs, reports, patches and events with what was recorded in ``__caesar__``."""
+    from pytest_caesar.fixtures import make_snapshot  # noqa: PLC0415 - see above
+
+    return make_snapshot(_open(request.config), request, caesar_snapshot_rules)

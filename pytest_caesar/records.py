@@ -1,0 +1,132 @@
+"""Runs as plain data: for the session, for JSON, for JUnit, and kept folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+from typing import TYPE_CHECKING, Any
+
+from caesar_agent.task_directory import write_atomic
+from caesar_agent.terminal import one_line
+from pytest_caesar.orchestrator.record import run_as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_caesar.orchestrator.run import Run
+
+FORMAT = 1
+"""Version of the file that ``--caesar-json`` writes."""
+
+MAX_PATCH = 256 * 1024
+"""Bytes of a patch that a record carries; the whole patch stays in the task directory."""
+
+
+def record(run: Run, *, number: int, report: pytest.TestReport) -> dict[str, Any]:
+    """Return all that a session keeps of one run, as JSON types alone.
+
+    Args:
+        run: what came of a delegation.
+        number: 1 for the first run of the test.
+        report: the test report that it travels with.
+    """
+    patch = bytes(run.patch)
+    value = {
+        "test": report.nodeid,
+        "phase": report.when,
+        "number": number,
+        "status": run.report.status,
+        "process": run.outcome.status,
+        "mode": run.task.mode,
+        "isolation": run.task.isolation,
+        "objective": run.task.objective,
+        **run_as_json(run),
+        "declared": [change.model_dump(mode="json") for change in run.declared.changes],
+        "wrong_action": [entry.path for entry in run.reconciliation.wrong_action],
+        "unverified": [entry.path for entry in run.reconciliation.unverified],
+        "events": _count(event.type for event in run.events),
+        "patch": patch[:MAX_PATCH].decode("utf-8", "backslashreplace"),
+        "patch_bytes": len(patch),
+    }
+    plain: dict[str, Any] = _plain(value)
+    return plain
+
+
+def _count(names: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON types alone; lone surrogates, which no encoder takes, as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def junit_property(run: Run) -> tuple[str, str]:
+    """Return one property for the JUnit report: task, agent, source and status."""
+    return (
+        "caesar.run",
+        one_line(
+            f"{run.task.id} {run.task.agent} source={run.source} status={run.report.status} "
+            f"process={run.outcome.status}"
+        ),
+    )
+
+
+def keep(run: Run, folder: Path, *, nodeid: str) -> None:
+    """Copy a task directory to ``folder/<test>/<task id>``; links are kept as links."""
+    name = re.sub(r"[^A-Za-z0-9_.\[\]-]+", "-", nodeid).strip("-.")[:120] or "test"
+    target = folder / name / run.task.id
+    number = 1
+    while os.path.lexists(target):
+        number += 1
+        target = folder / name / f"{run.task.id}-{number}"
+    shutil.copytree(run.task_dir, target, symlinks=True, ignore=_special)
+
+
+def _special(folder: str, names: list[str]) -> list[str]:
+    """Leave out what is neither file, folder nor link: reading a FIFO would never end."""
+    left_out = []
+    for name in names:
+        try:
+            mode = os.lstat(os.path.join(folder, name)).st_mode  # noqa: PTH118 - given so
+        except OSError:
+            left_out.append(name)
+            continue
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
+            left_out.append(name)
+    return left_out
+
+
+def write_json(
+    path: Path,
+    *,
+    records: Sequence[Mapping[str, Any]],
+    outcomes: Mapping[str, str],
+    agents: Sequence[str],
+    exit_status: int,
+) -> None:
+    """Write every run of the session, in the order of tests and runs."""
+    ordered = sorted(records, key=lambda item: (item["test"], item["number"]))
+    value = {
+        "format": FORMAT,
+        "agents": list(agents),
+        "exit_status": exit_status,
+        "runs": [{**item, "test_outcome": outcomes.get(item["test"])} for item in ordered],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, (json.dumps(value, indent=2) + "\n").encode(), mode=0o644)

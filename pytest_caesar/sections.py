@@ -1,0 +1,176 @@
+"""What a failing test shows of its runs: bounded, and safe to print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from caesar_agent.terminal import one_line, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_caesar.orchestrator.run import Run
+
+LOG_LINES = 20
+"""Last lines of ``raw.log`` that are shown."""
+
+LOG_BYTES = 8 * 1024
+"""Last bytes of ``raw.log`` that are looked at for them."""
+
+EVENTS = 12
+"""Events that are shown: the last ones."""
+
+PATHS = 20
+"""Changed paths that are shown."""
+
+FINDINGS = 12
+"""Diagnostics that are shown."""
+
+WIDTH = 160
+"""Characters of one line that an agent wrote."""
+
+
+def run_section(run: Run) -> tuple[str, str]:
+    """Return title and text of the section on one run."""
+    lines = [
+        _field("agent", run.task.agent),
+        _field("objective", one_line(run.task.objective, limit=WIDTH)),
+        _field("summary", one_line(run.report.summary, limit=2 * WIDTH)),
+        _field("process", process_line(run)),
+        *_changes(run),
+        *_findings(run),
+        *_events(run),
+        *_log(run),
+        _field("task directory", one_line(str(run.task_dir), limit=1000)),
+        _field("workspace", one_line(str(run.workspace), limit=1000)),
+    ]
+    return (_title(run), "\n".join(lines))
+
+
+def brief_section(run: Run) -> tuple[str, str]:
+    """Return title and text for a run that is not shown in full."""
+    return (
+        _title(run),
+        f"{process_line(run)}\n{_field('task directory', one_line(str(run.task_dir), limit=1000))}",
+    )
+
+
+def _title(run: Run) -> str:
+    return f"caesar run {run.task.id}: {run.report.status} (source: {run.source})"
+
+
+def process_line(run: Run) -> str:
+    """Say how the process ended."""
+    outcome = run.outcome
+    if outcome.signal:
+        end = f"ended by {outcome.signal}"
+    elif outcome.exit_code is not None:
+        end = f"exit code {outcome.exit_code}"
+    else:
+        end = "no exit code"
+    words = [end]
+    if outcome.timed_out:
+        words.append(f"the deadline of {run.task.deadline_ms / 1000:g} s passed")
+    if outcome.killed_after_report:
+        words.append("ended by the orchestrator after it had delivered its report")
+    if outcome.leaked:
+        names = ", ".join(
+            f"{one_line(leaked.name, limit=60)} (pid {leaked.pid})" for leaked in outcome.leaked[:3]
+        )
+        words.append(f"{len(outcome.leaked)} left behind and ended: {names}")
+    return f"{outcome.status.replace('_', ' ')}, {', '.join(words)}, {outcome.duration_ms} ms"
+
+
+def _field(name: str, value: str) -> str:
+    return f"{name + ':':<16}{value}"
+
+
+def _listed(title: str, lines: Sequence[str], limit: int) -> list[str]:
+    more = [f"  … and {len(lines) - limit} more"] if len(lines) > limit else []
+    return [f"{title}:", *lines[:limit], *more]
+
+
+def change_lines(run: Run) -> list[str]:
+    """Say for every path what is declared and what git shows, in path order."""
+    if run.changes_verified_by != "git":
+        return [
+            f"  {_path(change.path)}: declared {change.action}, not verified"
+            for change in run.declared.changes
+        ]
+    reconciliation = run.reconciliation
+    verdicts: Iterable[tuple[str, Iterable[object]]] = (
+        ("", reconciliation.matched),
+        ("undeclared", reconciliation.undeclared),
+        ("phantom", reconciliation.phantom),
+        ("wrong action", reconciliation.wrong_action),
+        ("unverified", reconciliation.unverified),
+    )
+    lines = []
+    for word, entries in verdicts:
+        for entry in entries:
+            declared = getattr(entry, "declared_action", None)
+            observed = getattr(entry, "observed_action", None)
+            path = str(getattr(entry, "path", ""))
+            lines.append((path, f"  {_path(path)}: {_sides(declared, observed)}", word))
+    return [f"{text}{f'  [{word}]' if word else ''}" for _, text, word in sorted(lines)]
+
+
+def _sides(declared: str | None, observed: str | None) -> str:
+    if declared and observed:
+        same = declared == observed
+        return f"{observed}, as declared" if same else f"declared {declared}, git shows {observed}"
+    if observed:
+        return f"git shows {observed}, not declared"
+    return f"declared {declared}, git shows no change"
+
+
+def _path(path: str) -> str:
+    return one_line(path, limit=WIDTH)
+
+
+def _changes(run: Run) -> list[str]:
+    lines = change_lines(run)
+    if not lines:
+        return [_field("changes", "none declared, none observed")]
+    return _listed(f"changes (verified by {run.changes_verified_by})", lines, PATHS)
+
+
+def _findings(run: Run) -> list[str]:
+    lines = [
+        f"  {finding.code}: {one_line(finding.message, limit=2 * WIDTH)}"
+        for finding in run.diagnostics
+    ]
+    return _listed("diagnostics", lines, FINDINGS) if lines else []
+
+
+def _events(run: Run) -> list[str]:
+    if not run.events:
+        return [_field("events", "none")]
+    lines = []
+    for event in run.events[-EVENTS:]:
+        extra = event.model_dump(
+            mode="json", exclude={"protocol", "seq", "at", "task_id", "type"}, exclude_none=True
+        )
+        told = " ".join(f"{key}={value}" for key, value in extra.items() if value not in ("", []))
+        lines.append(f"  {one_line(f'{event.seq} {event.type} {told}', limit=WIDTH)}")
+    count = len(run.events)
+    shown = f"events (the last {EVENTS} of {count})" if count > EVENTS else "events"
+    return [f"{shown}:", *lines]
+
+
+def _log(run: Run) -> list[str]:
+    if not run.raw_log:
+        return [_field("raw.log", "empty")]
+    tail = run.raw_log[-LOG_BYTES:].decode("utf-8", "backslashreplace")
+    lines = tail.rstrip("\n").split("\n")
+    cut = len(lines) > LOG_LINES or len(run.raw_log) > LOG_BYTES
+    title = "the end of raw.log" if cut else "raw.log"
+    return [
+        f"{title}:",
+        *(f"  | {_log_line(line)}" for line in lines[-LOG_LINES:]),
+    ]
+
+
+def _log_line(line: str) -> str:
+    shown = printable(line.rstrip("\r")[: 2 * WIDTH], keep="\t")
+    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

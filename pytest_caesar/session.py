@@ -1,0 +1,302 @@
+"""What a test session accumulates about agents, and the hooks that need it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.outcomes import Failed
+
+from pytest_caesar.plugin import SESSION
+from pytest_caesar.settings import (
+    how_to_give_an_agent,
+    read_settings,
+    refuse_separate_paths,
+    select_agents,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from _pytest.terminal import TerminalReporter
+
+    from pytest_caesar.agents.target import AgentTarget
+    from pytest_caesar.orchestrator.orchestrator import Orchestrator
+    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.snapshots.fixture import CaesarSnapshot
+
+UNDER_TEST = "caesar_agent_under_test"
+
+IN_FULL = 3
+"""Runs of one test that are shown in full when it fails; the others get one line each."""
+
+
+def open_session(config: pytest.Config) -> CaesarSession:
+    """Return the session of this run, made and registered at the first call.
+
+    Raises:
+        pytest.UsageError: an option is wrong, or an agent cannot be selected.
+    """
+    session = config.stash.get(SESSION, None)
+    if session is None:
+        session = CaesarSession(config)
+        config.stash[SESSION] = session
+        config.pluginmanager.register(session, "caesar-session")
+    return session
+
+
+class NoAgentError(Failed):
+    """A test needs an agent, and none was given."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"this test needs an agent under test: {how_to_give_an_agent()}", pytrace=False
+        )
+
+
+class NoAgent:
+    """Stands for the agent under test where none was given; cannot be used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NoAgentError
+
+
+class TestState:
+    """What one execution of one test has used so far."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.orchestrators: list[Orchestrator] = []
+        self.snapshots: list[CaesarSnapshot] = []
+        self.sent = 0
+        self.described = 0
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run so far, in order."""
+        return [run for orchestrator in self.orchestrators for run in orchestrator.runs]
+
+
+STATE: pytest.StashKey[TestState] = pytest.StashKey()
+
+
+class CaesarSession:
+    """The agents of a session and every run; registered once something is used."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.is_worker = hasattr(config, "workerinput")
+        if not self.is_worker:
+            refuse_separate_paths(config.invocation_params.args, config.invocation_params.dir)
+        self.settings = read_settings(config)
+        self.agents: tuple[AgentTarget, ...] = (
+            select_agents(self.settings) if self.settings.agents else ()
+        )
+        self.records: list[dict[str, Any]] = []
+        self.outcomes: dict[str, str] = {}
+        self._ended: dict[str, tuple[Path, str]] = {}
+        self._with_snapshots: set[str] = set()
+        self._current: TestState | None = None
+
+    # --- agents under test -------------------------------------------------------------
+
+    def agent_for(self, request: pytest.FixtureRequest) -> AgentTarget:
+        """Return the agent under test for one request.
+
+        Raises:
+            NoAgentError: none was given, and the test itself asks for it.
+        """
+        if hasattr(request, "param"):
+            index: int = request.param
+            return self.agents[index]
+        if len(self.agents) == 1:
+            return self.agents[0]
+        if self.agents:
+            names = ", ".join(agent.id for agent in self.agents)
+            pytest.fail(
+                f"{len(self.agents)} agents are under test ({names}), and the fixture "
+                f"{UNDER_TEST} is overridden here without choosing one of them: give the "
+                "overriding fixture params, or select one agent",
+                pytrace=False,
+            )
+        function = getattr(request.node, "function", None)
+        code = getattr(function, "__code__", None)
+        if code is not None and UNDER_TEST in code.co_varnames[: code.co_argcount]:
+            raise NoAgentError
+        return NoAgent()  # type: ignore[return-value]
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run tests once for each agent, when there are two or more."""
+        if len(self.agents) < 2 or UNDER_TEST not in metafunc.fixturenames:
+            return
+        definitions = metafunc._arg2fixturedefs.get(UNDER_TEST, ())  # noqa: SLF001 - no public way
+        if definitions and definitions[-1].func.__module__ != "pytest_caesar.plugin":
+            return
+        for mark in metafunc.definition.iter_markers("parametrize"):
+            names = mark.args[0] if mark.args else mark.kwargs.get("argnames", "")
+            if UNDER_TEST in (names.split(",") if isinstance(names, str) else names):
+                return
+        metafunc.parametrize(
+            UNDER_TEST,
+            range(len(self.agents)),
+            ids=[agent.id for agent in self.agents],
+            indirect=True,
+        )
+
+    def pytest_report_header(self) -> str | None:
+        """Name the agents under test."""
+        if not self.agents:
+            return None
+        from pytest_caesar.summary import header_line  # noqa: PLC0415 - only with agents
+
+        return header_line(self.agents)
+
+    # --- one test ----------------------------------------------------------------------
+
+    def state_of(self, item: pytest.Item) -> TestState:
+        """Return what the current execution of a test has used; new at each set-up."""
+        state = item.stash.get(STATE, None)
+        if state is None:
+            state = item.stash[STATE] = TestState()
+        return state
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Forget what an earlier execution of the same test used."""
+        if STATE in item.stash:
+            del item.stash[STATE]
+        self._ended.pop(item.nodeid, None)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Turn findings about a test's runs into its failure."""
+        self._current = item.stash.get(STATE, None)
+        result = yield
+        state = item.stash.get(STATE, None)
+        if state is not None and state.runs:
+            from pytest_caesar.verdicts import verdict  # noqa: PLC0415 - only with runs
+
+            problem = verdict(item, state.runs, self.settings)
+            if problem:
+                pytest.fail(problem, pytrace=False)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Put what is known about a test's runs into its report."""
+        report = yield
+        if report.when == "call" and report.outcome == "passed":
+            self._ended[item.nodeid] = (item.path, item.name)
+        state = item.stash.get(STATE, None)
+        if state is not None:
+            self._send(item, state, report)
+            if report.failed:
+                self._describe(state, report)
+        return report
+
+    def _send(self, item: pytest.Item, state: TestState, report: pytest.TestReport) -> None:
+        new = state.runs[state.sent :]
+        if not new:
+            return
+        from pytest_caesar.records import junit_property, keep, record  # noqa: PLC0415 - as above
+
+        if self.settings.keep is not None:
+            for run in new:
+                keep(run, self.settings.keep, nodeid=item.nodeid)
+        report.caesar_runs = [  # type: ignore[attr-defined]
+            record(run, number=state.sent + index, report=report)
+            for index, run in enumerate(new, 1)
+        ]
+        if self.settings.junit and self.config.getoption("xmlpath", None):
+            report.user_properties.extend(junit_property(run) for run in new)
+        state.sent += len(new)
+
+    def _describe(self, state: TestState, report: pytest.TestReport) -> None:
+        from pytest_caesar.sections import brief_section, run_section  # noqa: PLC0415 - as above
+
+        for index, run in enumerate(state.runs):
+            if index >= state.described:
+                make = run_section if index < IN_FULL else brief_section
+                report.sections.append(make(run))
+        state.described = len(state.runs)
+        for snapshot in state.snapshots:
+            report.sections.extend(snapshot.take_sections())
+
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
+        """Explain comparisons of runs, reports, statuses, sources and snapshots."""
+        from pytest_caesar.explanations import explain  # noqa: PLC0415 - only on failure
+
+        return explain(op, left, right, runs=self._current.runs if self._current else [])
+
+    # --- snapshots ---------------------------------------------------------------------
+
+    def ended_beside(self, folder: Path) -> dict[str, set[str]]:
+        """Return what tests in a folder ran to their end, as stems of snapshots by module."""
+        from pytest_caesar.snapshots.naming import file_stem  # noqa: PLC0415 - only with snapshots
+
+        stems: dict[str, set[str]] = {}
+        for nodeid, (path, name) in self._ended.items():
+            if path.parent == folder:
+                stems.setdefault(path.stem, set()).add(file_stem(nodeid, name))
+        return stems
+
+    def forget_snapshots(self, item: pytest.Item) -> None:
+        """Take back what syrupy counted for an earlier execution of the same test."""
+        if item.nodeid in self._with_snapshots:
+            syrupy = self.config._syrupy  # type: ignore[attr-defined] # noqa: SLF001 - no public way
+            kept = [
+                assertion
+                for assertion in syrupy._assertions  # noqa: SLF001 - as above
+                if assertion.test_location.nodeid != item.nodeid
+            ]
+            syrupy._assertions[:] = kept  # noqa: SLF001 - as above
+        self._with_snapshots.add(item.nodeid)
+
+    # --- the whole session -------------------------------------------------------------
+
+    def take(self, report: pytest.TestReport) -> None:
+        """Take up the runs and the outcome that a report brings; also from another worker."""
+        self.records.extend(getattr(report, "caesar_runs", ()))
+        if report.when == "call" or report.outcome != "passed":
+            self.outcomes[report.nodeid] = report.outcome
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Write ``--caesar-json``."""
+        if self.is_worker or self.settings.json_path is None:
+            return
+        from pytest_caesar.records import write_json  # noqa: PLC0415 - only when asked for
+
+        write_json(
+            self.settings.json_path,
+            records=self.records,
+            outcomes=self.outcomes,
+            agents=[agent.id for agent in self.agents],
+            exit_status=int(exitstatus),
+        )
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter, exitstatus: int) -> None:
+        """Count the runs, and say what to do when nothing was collected."""
+        if self.is_worker:
+            return
+        from pytest_caesar.summary import nothing_collected, summary_lines  # noqa: PLC0415 - once
+
+        lines = summary_lines(self.records)
+        if not lines and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.agents:
+            lines = nothing_collected(self.settings.agents)
+        if self.settings.json_path is not None and self.records:
+            lines.append(f"every run: {self._shown(self.settings.json_path)}")
+        if lines:
+            terminalreporter.section("caesar", sep="-")
+            for line in lines:
+                terminalreporter.write_line(line)
+
+    def _shown(self, path: Path) -> str:
+        start = self.config.invocation_params.dir
+        return str(path.relative_to(start) if path.is_relative_to(start) else path)

@@ -1,0 +1,145 @@
+"""Options and ini keys, read once into one frozen value."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_caesar.agents.target import AgentTarget
+
+PATH_OPTIONS = ("--caesar-agent", "--caesar-keep", "--caesar-json")
+"""Options whose value may be a path.
+
+A separate argument that is an existing path is taken for one of the folders to collect
+from by pytest, before any plugin is asked, and moves the rootdir.
+"""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the options and the ini file say about agents.
+
+    Attributes:
+        agents: texts of ``--caesar-agent``, or of the ini key when there is none.
+        agents_from_ini: they are from the ini file; paths start at its folder.
+        start: folder that paths in ``agents`` start from, absolute.
+        project: pytest's rootdir, whose ``[[agent]]`` entries count.
+        subprocess: Python functions run in a process of their own.
+        pass_env: variables of this environment that agents may see.
+        user_config: the user's own configuration layers are read.
+        keep: every task directory is copied there, or None.
+        json_path: file for every run of the session, or None.
+        strict: findings of the harness fail their test.
+        allow: codes of findings that never fail a test.
+        junit: runs are written into the JUnit report as properties.
+    """
+
+    agents: tuple[str, ...]
+    agents_from_ini: bool
+    start: Path
+    project: Path
+    subprocess: bool
+    pass_env: tuple[str, ...]
+    user_config: bool
+    keep: Path | None
+    json_path: Path | None
+    strict: bool
+    allow: tuple[str, ...]
+    junit: bool
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Read options and ini keys.
+
+    Raises:
+        pytest.UsageError: an option is not what it should be.
+    """
+    started = config.invocation_params.dir
+    given = tuple(config.getoption("caesar_agent") or ())
+    from_ini = tuple(config.getini("caesar_agent"))
+    ini_folder = config.inipath.parent if config.inipath else config.rootpath
+    pass_env = (*config.getini("caesar_pass_env"), *(config.getoption("caesar_pass_env") or ()))
+    for name in pass_env:
+        if not _VARIABLE.match(name):
+            raise pytest.UsageError(
+                f"--caesar-pass-env {name!r}: expected the name of a variable, without its value"
+            )
+    for text in given:
+        if not text.strip():
+            raise pytest.UsageError(
+                "--caesar-agent is empty: expected a script, a command line, module:function, "
+                "or the name of an agent"
+            )
+    return Settings(
+        agents=given or from_ini,
+        agents_from_ini=not given and bool(from_ini),
+        start=started if given else ini_folder,
+        project=config.rootpath,
+        subprocess=config.getoption("caesar_subprocess") or config.getini("caesar_subprocess"),
+        pass_env=tuple(dict.fromkeys(pass_env)),
+        user_config=config.getoption("caesar_user_config"),
+        keep=_path(config.getoption("caesar_keep"), started),
+        json_path=_path(config.getoption("caesar_json"), started),
+        strict=config.getini("caesar_strict"),
+        allow=tuple(config.getini("caesar_allow")),
+        junit=config.getini("caesar_junit"),
+    )
+
+
+def _path(text: str | None, start: Path) -> Path | None:
+    return None if text is None else Path(os.path.normpath(start / text))
+
+
+def refuse_separate_paths(arguments: Sequence[str], start: Path) -> None:
+    """Refuse ``--option PATH`` where ``--option=PATH`` is meant.
+
+    Raises:
+        pytest.UsageError: an existing path follows one of ``PATH_OPTIONS``.
+    """
+    for option, value in pairwise(arguments):
+        if option in PATH_OPTIONS and (start / value).exists():
+            raise pytest.UsageError(
+                f"{option} {value}: an existing path as a separate argument moves pytest's "
+                f"rootdir; write {option}={value}"
+            )
+
+
+def select_agents(settings: Settings) -> tuple[AgentTarget, ...]:
+    """Resolve every agent that was asked for, in order; ids are made unique.
+
+    Raises:
+        pytest.UsageError: a text fits nothing that can be run, or two things.
+    """
+    from caesar_agent.errors import CaesarError  # noqa: PLC0415 - only when agents are selected
+    from pytest_caesar.agents.selection import select_all  # noqa: PLC0415 - as above
+
+    try:
+        return select_all(
+            settings.agents,
+            project=settings.project,
+            start=settings.start,
+            user_config=settings.user_config,
+            subprocess=settings.subprocess,
+        )
+    except CaesarError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def how_to_give_an_agent() -> str:
+    """Say how a test run is given an agent."""
+    return (
+        "give one with --caesar-agent=./agent.sh, "
+        '--caesar-agent="python -m my_agent" or --caesar-agent=my_agent:main, '
+        "or in the ini file under caesar_agent"
+    )

@@ -1,0 +1,1 @@
+"""Snapshots of runs, reports, patches and events, kept in ``__caesar__``."""

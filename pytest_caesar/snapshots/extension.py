@@ -1,0 +1,147 @@
+"""How syrupy stores our kinds: one file each, in ``__caesar__/<module>/``."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from syrupy.data import SnapshotCollection, SnapshotCollections
+from syrupy.extensions.single_file import SingleFileSnapshotExtension
+
+from pytest_caesar.plugin import SESSION
+from pytest_caesar.snapshots.naming import belongs, file_name, file_stem
+from pytest_caesar.snapshots.serialisation import KINDS
+
+if TYPE_CHECKING:
+    from syrupy.location import PyTestLocation
+    from syrupy.types import SerializedData, SnapshotIndex
+
+FOLDER = "__caesar__"
+
+
+class CaesarExtension(SingleFileSnapshotExtension):
+    """Keeps the bytes that it is given; claims only files of tests that ran to their end."""
+
+    snapshot_dirname = FOLDER
+    file_extension = "value.json"
+
+    def serialize(self, data: Any, **_: Any) -> SerializedData:
+        """Return the bytes as they are: the fixture has made them."""
+        return bytes(data)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        """Return the file's name without its kind."""
+        return file_name(_stem(test_location), index)
+
+    @classmethod
+    def matches_test_location(
+        cls, *, test_location: PyTestLocation, snapshot_location: str
+    ) -> bool:
+        """Tell whether the file belongs to this very test."""
+        path = Path(snapshot_location)
+        return path.parent == Path(cls.dirname(test_location=test_location)) and belongs(
+            path.name.removesuffix(f".{cls.file_extension}"), _stem(test_location)
+        )
+
+    def discover_snapshots(
+        self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
+    ) -> SnapshotCollections:
+        """Return the files of tests beside this one that ran to their end in this session."""
+        found = SnapshotCollections()
+        config = getattr(test_location.item, "config", None)
+        session = config.stash.get(SESSION, None) if config is not None else None
+        if session is None:
+            return found
+        ending = f".{self.file_extension}"
+        if ending.rpartition(".")[2] in (ignore_extensions or ()):
+            return found
+        root = Path(self.discovery_dirname(test_location=test_location))
+        for folder, stems in session.ended_beside(root.parent).items():
+            for name in _names(root / folder):
+                if name.endswith(ending):
+                    plain = name.removesuffix(ending)
+                    if any(belongs(plain, stem) for stem in stems):
+                        found.add(
+                            self.read_snapshot_collection(
+                                snapshot_location=str(root / folder / name)
+                            )
+                        )
+        return found
+
+    def read_snapshot_data_from_location(
+        self,
+        *,
+        snapshot_location: str,
+        snapshot_name: str,  # noqa: ARG002 - syrupy passes it
+        session_id: str,  # noqa: ARG002 - as above
+    ) -> bytes | None:
+        """Return the bytes of a file, or None when there is none."""
+        try:
+            return Path(snapshot_location).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    @classmethod
+    def write_snapshot_collection(
+        cls,
+        *,
+        snapshot_collection: SnapshotCollection,
+        name_order: dict[str, int] | None = None,  # noqa: ARG003 - syrupy 7 passes it
+    ) -> None:
+        """Write a file whole or not at all."""
+        path = Path(snapshot_collection.location)
+        data = next(iter(snapshot_collection)).data
+        assert isinstance(data, bytes)
+        temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _stem(location: PyTestLocation) -> str:
+    return file_stem(location.nodeid, str(location.nodename))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is needed
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+class RunExtension(CaesarExtension):
+    """A whole run, as a page."""
+
+    file_extension = KINDS["run"]
+
+
+class ReportExtension(CaesarExtension):
+    """A report."""
+
+    file_extension = KINDS["report"]
+
+
+class PatchExtension(CaesarExtension):
+    """A patch, byte for byte."""
+
+    file_extension = KINDS["patch"]
+
+
+class EventsExtension(CaesarExtension):
+    """The events of a run."""
+
+    file_extension = KINDS["events"]
+
+
+EXTENSIONS: dict[str, type[CaesarExtension]] = {
+    "run": RunExtension,
+    "report": ReportExtension,
+    "patch": PatchExtension,
+    "events": EventsExtension,
+    "value": CaesarExtension,
+}

@@ -1,0 +1,178 @@
+"""From values to the bytes of snapshot files; pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from caesar_agent.documents import Report
+from caesar_agent.documents.base import Part
+from caesar_agent.terminal import printable
+from pytest_caesar.orchestrator.run import Events, Run
+from pytest_caesar.snapshots.normalisation import Normaliser
+from pytest_caesar.workspace.values import Patch
+
+KINDS: Final = {
+    "run": "run.md",
+    "report": "report.json",
+    "patch": "patch.diff",
+    "events": "events.json",
+    "value": "value.json",
+}
+"""What can be recorded, and how its files end."""
+
+
+def kind_of(value: object) -> str:
+    """Return the kind of a value, one of ``KINDS``.
+
+    Raises:
+        TypeError: it is neither a run, a part of one, nor a JSON value.
+    """
+    if isinstance(value, Run):
+        return "run"
+    if isinstance(value, Report):
+        return "report"
+    if isinstance(value, Patch):
+        return "patch"
+    if isinstance(value, Events):
+        return "events"
+    if isinstance(value, Part) or _is_json(value):
+        return "value"
+    raise TypeError(
+        f"caesar_snapshot compares a run, run.report, run.patch, run.events, a part of them, or "
+        f"a JSON value; found {type(value).__name__}"
+    )
+
+
+def serialise(value: object, normaliser: Normaliser) -> bytes:
+    """Return the bytes of a value's snapshot file.
+
+    Raises:
+        TypeError: as for ``kind_of``.
+    """
+    kind = kind_of(value)
+    if kind == "run":
+        assert isinstance(value, Run)
+        return _encoded(_run_page(value, normaliser))
+    if kind == "patch":
+        assert isinstance(value, Patch)
+        return bytes(value)
+    return _encoded(_json(normaliser.document(_plain(value))))
+
+
+def _is_json(value: object) -> bool:
+    if value is None or isinstance(value, str | bool | int | float):
+        return True
+    if isinstance(value, list | tuple):
+        return all(isinstance(item, Part) or _is_json(item) for item in value)
+    return isinstance(value, dict) and all(
+        isinstance(key, str) and (isinstance(item, Part) or _is_json(item))
+        for key, item in value.items()
+    )
+
+
+def _plain(value: object) -> Any:
+    """Return the JSON value: documents without what is at its default."""
+    if isinstance(value, Part):
+        return value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return str(value) if isinstance(value, str) else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _run_page(run: Run, normaliser: Normaliser) -> str:
+    report = normaliser.document(_plain(run.report))
+    patch = bytes(run.patch).decode("utf-8", "backslashreplace")
+    parts = [
+        "# Run",
+        "\n".join(
+            [
+                f"- agent: {_inline(run.task.agent)}",
+                f"- objective: {_inline(normaliser.text(run.task.objective))}",
+                f"- mode: {run.task.mode}, {run.task.isolation}",
+                f"- status: {run.report.status}",
+                f"- source: {run.source}",
+                f"- process: {_process(run)}",
+                f"- changes verified by: {run.changes_verified_by}",
+            ]
+        ),
+        "## Report",
+        _fenced("json", _json(report)),
+        "## Changes",
+        _changes(run, normaliser),
+    ]
+    findings = [
+        f"- {finding.code}{f': {_inline(normaliser.path(finding.path))}' if finding.path else ''}"
+        for finding in run.diagnostics
+    ]
+    if findings:
+        parts += ["## Diagnostics", "\n".join(findings)]
+    parts += ["## Patch", _fenced("diff", patch) if patch else "No change."]
+    return "\n\n".join(parts) + "\n"
+
+
+def _process(run: Run) -> str:
+    outcome = run.outcome
+    words = [outcome.status.replace("_", " ")]
+    if outcome.signal:
+        words.append(outcome.signal)
+    elif outcome.exit_code is not None:
+        words.append(f"exit code {outcome.exit_code}")
+    if outcome.killed_after_report:
+        words.append("ended after its report")
+    if outcome.leaked:
+        words.append(f"{len(outcome.leaked)} left behind")
+    return ", ".join(words)
+
+
+def _changes(run: Run, normaliser: Normaliser) -> str:
+    reconciliation = run.reconciliation
+    groups = (
+        ("as declared", reconciliation.matched),
+        ("undeclared", reconciliation.undeclared),
+        ("phantom", reconciliation.phantom),
+        ("wrong action", reconciliation.wrong_action),
+        ("unverified", reconciliation.unverified),
+    )
+    rows = sorted(
+        (entry.path, entry.declared_action or "-", entry.observed_action or "-", word)
+        for word, entries in groups
+        for entry in entries
+    )
+    if run.changes_verified_by != "git":
+        rows = sorted(
+            (change.path, change.action, "?", "not verified") for change in run.declared.changes
+        )
+    if not rows:
+        return "None declared, none observed."
+    table = [
+        f"| {_cell(normaliser.path(path))} | {declared} | {observed} | {word} |"
+        for path, declared, observed, word in rows
+    ]
+    return "\n".join(["| path | declared | observed | |", "|---|---|---|---|", *table])
+
+
+def _cell(text: str) -> str:
+    return _inline(text).replace("|", "\\|")
+
+
+def _inline(text: str) -> str:
+    return printable(text)
+
+
+def _fenced(language: str, text: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * max(3, longest + 1)
+    ending = "" if text.endswith("\n") else "\n"
+    return f"{fence}{language}\n{text}{ending}{fence}"

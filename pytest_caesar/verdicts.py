@@ -1,0 +1,90 @@
+"""From findings about a test's runs to the test's failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from caesar_agent.diagnostics import CODES
+from caesar_agent.terminal import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.settings import Settings
+
+ALWAYS = frozenset({"read-only-violation"})
+"""Findings that fail a test unless they are allowed by code."""
+
+STRICT = ALWAYS | {
+    "undeclared-change",
+    "phantom-change",
+    "wrong-action",
+    "process-leaked",
+    "question-unanswered",
+    "event-invalid",
+}
+"""Findings that fail a test which is strict."""
+
+SHOWN = 5
+"""Findings that a verdict names; the others are counted."""
+
+
+def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str | None:
+    """Say why a test that passed must fail, or None.
+
+    Raises:
+        pytest.UsageError: the marker says what is not understood.
+    """
+    strict, allowed = settings.strict, set(settings.allow)
+    for mark in reversed(list(item.iter_markers("caesar"))):
+        unknown = sorted(set(mark.kwargs) - {"strict", "allow"})
+        if mark.args or unknown:
+            found = ", ".join([*map(repr, mark.args), *unknown])
+            raise pytest.UsageError(
+                f"{item.nodeid}: the marker caesar takes strict= and allow=, found {found}"
+            )
+        if mark.kwargs.get("strict") is not None:
+            strict = bool(mark.kwargs["strict"])
+        codes = mark.kwargs.get("allow", ())
+        allowed.update([codes] if isinstance(codes, str) else codes)
+    _check_codes(item, allowed)
+    counted = (STRICT if strict else ALWAYS) - allowed
+    return _failure(runs, counted)
+
+
+def _check_codes(item: pytest.Item, allowed: Iterable[str]) -> None:
+    unknown = sorted(set(allowed) - set(CODES) - STRICT)
+    if unknown:
+        raise pytest.UsageError(
+            f"{item.nodeid}: {', '.join(unknown)} in caesar_allow or allow= is no code of a "
+            "finding: the reference of diagnostics lists them"
+        )
+
+
+def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str]) -> str | None:
+    lines = []
+    folders = []
+    for run in runs:
+        found = [finding for finding in run.diagnostics if finding.code in counted]
+        if found:
+            folders.append(str(run.task_dir))
+        lines += [
+            f"  {run.task.id} {finding.code}: {one_line(finding.message, limit=300)}"
+            for finding in found
+        ]
+    if not lines:
+        return None
+    more = [f"  … and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    codes = sorted({line.split()[1].rstrip(":") for line in lines})
+    return "\n".join(
+        [
+            "the test passed, but the harness found what must not be:",
+            *lines[:SHOWN],
+            *more,
+            f"where it is meant: @pytest.mark.caesar(allow={codes!r})",
+            *(f"task directory: {one_line(folder, limit=400)}" for folder in folders[:3]),
+        ]
+    )
