@@ -18,7 +18,12 @@ from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_caesar.agents.catalogue import KnownCli
     from pytest_caesar.agents.config import AgentSpec, Config
+    from pytest_caesar.agents.definitions import AgentDefinition
+    from pytest_caesar.agents.discovery import Discovery
+
+    Way = Callable[[str, "Place"], "Fit | None"]
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -51,10 +56,12 @@ class Fit:
     Attributes:
         what: the thing, in words that say where it is.
         agent: what it resolves to, or why it cannot be run.
+        bundled: a bundled definition, which gives way to anything of the project's.
     """
 
     what: str
     agent: AgentTarget | SelectionError
+    bundled: bool = False
 
 
 def select(
@@ -103,24 +110,7 @@ def select(
         home=home or (Path(environ["HOME"]) if environ.get("HOME") else None),
         runner=runner,
     )
-    if not text.strip() or "\0" in text:
-        raise _refusal(text, "it is blank or holds a NUL character; name a program or an agent")
-    fits = [fit for way in _WAYS if (fit := way(text, place)) is not None]
-    if not fits or (_is_path_with_blanks(text, fits)):
-        command = _as_command(text, place)
-        fits += [command] if command is not None else []
-    if not fits:
-        raise _nothing(text, place)
-    if len(fits) > 1:
-        raise SelectionError(
-            selected=text,
-            problem="it fits more than one thing: "
-            + ", and ".join(fit.what for fit in fits)
-            + "; rename one of them, or write a file's path with a slash (./NAME)",
-            fits=tuple(fit.what for fit in fits),
-            available=(),
-        )
-    agent = fits[0].agent
+    agent = _resolve(text, place, _WAYS)
     if isinstance(agent, SelectionError):
         raise agent
     if isinstance(agent, FunctionAgent):
@@ -172,6 +162,20 @@ def agent_of_spec(spec: AgentSpec, project: Path) -> ProcessAgent:
     )
 
 
+def agent_of_cli(cli: KnownCli) -> ProcessAgent:
+    """Turn an entry of the catalogue into something to run."""
+    return ProcessAgent(
+        id=cli.id,
+        origin="catalogue",
+        argv=(cli.program,),
+        native_read_only=True,
+        dialect=cli.dialect,
+        brief_on_stdin=cli.brief_on_stdin,
+        cli=cli.id,
+        display_name=cli.display_name,
+    )
+
+
 def load_place_config(place: Place) -> Config:
     """Read the configuration that counts at a place."""
     from pytest_caesar.agents.config import load_config  # noqa: PLC0415  (only when needed)
@@ -183,7 +187,26 @@ def _as_path(text: str, place: Place) -> Fit | None:
     file = absolute(text, place.start)
     if not os.path.lexists(file):
         return None
-    return Fit(what=f"the path {file}", agent=agent_of_path(text, file, ident=safe_id(file.stem)))
+    agent: AgentTarget | SelectionError
+    if file.suffix == ".md" and file.is_file() and not os.access(file, os.X_OK):
+        agent = _definition_file(text, file, place)
+    else:
+        agent = agent_of_path(text, file, ident=safe_id(file.stem))
+    return Fit(what=f"the path {file}", agent=agent)
+
+
+def _definition_file(text: str, file: Path, place: Place) -> ProcessAgent | SelectionError:
+    from pytest_caesar.agents.definitions import (  # noqa: PLC0415  (only when needed)
+        AgentParsingError,
+        parse_agent,
+    )
+    from pytest_caesar.agents.discovery import read_definition  # noqa: PLC0415  (as above)
+
+    try:
+        definition = parse_agent(read_definition(file), location=str(file))
+    except (OSError, AgentParsingError) as error:
+        return _refusal(text, f"it is read as an agent definition, but: {error}")
+    return _run_definition(text, definition, place)
 
 
 def _as_function(text: str, place: Place) -> Fit | None:
@@ -217,7 +240,87 @@ def _as_command(text: str, place: Place) -> Fit | None:
     return None if agent is None else Fit(what=f"the command line {shown(text)}", agent=agent)
 
 
-_WAYS: tuple[Callable[[str, Place], Fit | None], ...] = (_as_path, _as_function, _as_config)
+def _as_catalogue(text: str, place: Place) -> Fit | None:  # noqa: ARG001  (one way of many)
+    from pytest_caesar.agents.catalogue import CATALOGUE  # noqa: PLC0415  (only when needed)
+
+    cli = CATALOGUE.get(text)
+    if cli is None:
+        return None
+    return Fit(what=f"the known CLI {cli.display_name}", agent=agent_of_cli(cli))
+
+
+def _as_definition(text: str, place: Place) -> Fit | None:
+    found = discover_at(place).get(text)
+    if found is None:
+        return None
+    where = found.agent.file_path or ""
+    if found.folder is None:
+        what = f"the bundled agent definition {shown(text)}"
+    else:
+        what = f"the agent definition {where}"
+    agent = _run_definition(text, found.agent, place)
+    return Fit(what=what, agent=agent, bundled=found.folder is None)
+
+
+def _run_definition(
+    text: str, definition: AgentDefinition, place: Place
+) -> ProcessAgent | SelectionError:
+    if place.runner is None:
+        from pytest_caesar.agents.catalogue import CATALOGUE  # noqa: PLC0415  (only when needed)
+
+        return _refusal(
+            text,
+            f"it is an agent definition ({definition.file_path}), which says what to do but "
+            "not what runs it; name the CLI with --caesar-runner=NAME (known are "
+            f"{', '.join(CATALOGUE)}; an [[agent]] id or a program works too)",
+        )
+    from pytest_caesar.agents.runners import run_definition  # noqa: PLC0415  (only when needed)
+
+    ways = (_as_path, _as_config, _as_catalogue)
+    runner = _resolve(place.runner, replace(place, runner=None), ways)
+    if isinstance(runner, SelectionError):
+        return _refusal(text, f"its runner: {runner.problem}", runner.available)
+    if isinstance(runner, FunctionAgent):  # pragma: no cover  (no way above gives one)
+        return _refusal(text, "a function cannot run an agent definition")
+    return run_definition(definition, runner, ident=safe_id(definition.name))
+
+
+def discover_at(place: Place) -> Discovery:
+    """Find the definitions that count at a place: the project's, the user's when asked for."""
+    from pytest_caesar.agents.discovery import discover_agents  # noqa: PLC0415  (only when needed)
+
+    inside = place.project in (place.start, *place.start.parents)
+    return discover_agents(
+        place.start if inside else place.project,
+        place.home if place.user_config else None,
+        stop_at=place.project,
+    )
+
+
+_WAYS: tuple[Way, ...] = (_as_path, _as_function, _as_config, _as_catalogue, _as_definition)
+
+
+def _resolve(text: str, place: Place, ways: Sequence[Way]) -> AgentTarget | SelectionError:
+    if not text.strip() or "\0" in text:
+        return _refusal(text, "it is blank or holds a NUL character; name a program or an agent")
+    fits = [fit for way in ways if (fit := way(text, place)) is not None]
+    if len(fits) > 1:
+        fits = [fit for fit in fits if not fit.bundled]
+    if not fits or _is_path_with_blanks(text, fits):
+        command = _as_command(text, place)
+        fits += [command] if command is not None else []
+    if not fits:
+        return _nothing(text, place)
+    if len(fits) > 1:
+        return SelectionError(
+            selected=text,
+            problem="it fits more than one thing: "
+            + ", and ".join(fit.what for fit in fits)
+            + "; rename one of them, or write a file's path with a slash (./NAME)",
+            fits=tuple(fit.what for fit in fits),
+            available=(),
+        )
+    return fits[0].agent
 
 
 def _is_path_with_blanks(text: str, fits: Sequence[Fit]) -> bool:
@@ -244,7 +347,10 @@ def _nothing(text: str, place: Place) -> SelectionError:
 
 def available_names(place: Place) -> tuple[str, ...]:
     """Return the names that can be selected at a place, in the order of selection."""
-    return tuple(dict.fromkeys(spec.id for spec in load_place_config(place).agents))
+    from pytest_caesar.agents.catalogue import CATALOGUE  # noqa: PLC0415  (only when needed)
+
+    configured = (spec.id for spec in load_place_config(place).agents)
+    return tuple(dict.fromkeys((*configured, *CATALOGUE, *discover_at(place).names)))
 
 
 def _near_file(text: str, start: Path) -> str:

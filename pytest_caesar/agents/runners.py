@@ -1,0 +1,61 @@
+"""Run an agent definition through a CLI: its system prompt, its tools and its model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_caesar.agents.definitions import SUBMIT_TOOL, AgentDefinition
+
+if TYPE_CHECKING:
+    from pytest_caesar.agents.target import ProcessAgent
+
+_ALIASES = frozenset({"sonnet", "opus", "haiku", "best", "opusplan"})
+"""Names that mean a model to Claude Code alone."""
+_ROLES = frozenset({"inherit", "default", "smol", "slow", "plan"})
+"""Names that mean a setting of the host, not a model."""
+
+
+def run_definition(
+    definition: AgentDefinition, runner: ProcessAgent, *, ident: str
+) -> ProcessAgent:
+    """Make an agent that a CLI runs in the manner of a definition.
+
+    The system prompt goes in front of the context. Tools are handed over by flag where
+    the CLI has one, by its read-only mode where none of them can write, and always in
+    words. The first model that means something to the CLI is asked for.
+
+    Args:
+        definition: what to do.
+        runner: what does it.
+        ident: id of the agent.
+    """
+    return replace(
+        runner,
+        id=ident,
+        origin="definition",
+        system_prompt=_system_prompt(definition),
+        model=_model(definition, runner),
+        tools=definition.tools,
+        display_name=definition.name,
+        where=definition.file_path or "",
+        definition=definition,
+    )
+
+
+def _system_prompt(definition: AgentDefinition) -> str:
+    if definition.tools is None:
+        return definition.system_prompt
+    tools = [tool for tool in definition.tools if tool != SUBMIT_TOOL]
+    sentence = (
+        f"Use no other tools than these: {', '.join(tools)}." if tools else "Use no tools at all."
+    )
+    return f"{definition.system_prompt}\n\n{sentence}".strip()
+
+
+def _model(definition: AgentDefinition, runner: ProcessAgent) -> str | None:
+    for model in definition.model or ():
+        if model.lower() in _ROLES or (model.lower() in _ALIASES and runner.cli != "claude"):
+            continue
+        return model
+    return runner.model
