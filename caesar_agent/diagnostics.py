@@ -101,6 +101,7 @@ CODES: dict[str, str] = {
     "question-invalid": "A file in questions/ is not a question and was not read as one.",
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",
     "answer-foreign": "A question was answered by somebody who is not the orchestrator.",
+    "answer-undelivered": "A scripted answer did not count: the question was closed before.",
     "mailbox-unsafe": "questions/ or answers/ is a link or no folder, and was not entered.",
     "mailbox-unreadable": "questions/ or answers/ could not be read.",
     "mailbox-flooded": "questions/ holds more files than are looked at.",
