@@ -1,0 +1,122 @@
+"""The sentences of the design about who imports whom, each enforced."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import caesar_agent
+import pytest_caesar
+from caesar_agent.diagnostics import CODES
+
+SDK = Path(caesar_agent.__file__).parent
+HARNESS = Path(pytest_caesar.__file__).parent
+
+IO_MODULES = {
+    "asyncio", "fcntl", "http", "io", "multiprocessing", "os", "pathlib", "psutil", "shutil",
+    "signal", "socket", "subprocess", "tempfile", "threading", "urllib",
+}  # fmt: skip
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules that a file imports at run time, as dotted names."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test).endswith("TYPE_CHECKING")
+        for node in ast.walk(block)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def roots(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imports_of(path)}
+
+
+def modules(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*.py"))
+    assert found, folder
+    return found
+
+
+@pytest.mark.parametrize("path", modules(SDK), ids=lambda path: str(path.relative_to(SDK)))
+def test_the_sdk_never_imports_the_harness_or_pytest(path: Path) -> None:
+    forbidden = {"pytest_caesar", "pytest", "_pytest", "syrupy", "freezegun", "psutil", "yaml"}
+    assert not roots(path) & forbidden
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *modules(SDK / "documents"),
+        *modules(HARNESS / "recovery"),
+        HARNESS / "workspace" / "reconciliation.py",
+        HARNESS / "summary.py",
+    ],
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
+def test_the_pure_core_does_no_io(path: Path) -> None:
+    assert not roots(path) & IO_MODULES
+
+
+@pytest.mark.parametrize("path", modules(HARNESS), ids=lambda path: str(path.relative_to(HARNESS)))
+def test_only_one_module_of_the_harness_starts_git(path: Path) -> None:
+    if path == HARNESS / "workspace" / "git.py":
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.List, ast.Tuple)) and node.elts:
+            first = node.elts[0]
+            assert not (isinstance(first, ast.Constant) and first.value == "git")
+
+
+def test_the_import_contracts_hold() -> None:
+    command = Path(sys.executable).with_name("lint-imports")
+    result = subprocess.run(
+        [str(command), "--no-cache"],
+        cwd=HARNESS.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def codes_in_the_sources() -> set[str]:
+    """Every string that is given as ``code=`` to a diagnostic, or that stands in a code table."""
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in (SDK, HARNESS)
+        for path in modules(folder)
+        if path != SDK / "diagnostics.py"
+    )
+    return {code for code in CODES if f'"{code}"' in text}
+
+
+def test_every_code_has_a_place_where_it_is_given() -> None:
+    assert set(CODES) - codes_in_the_sources() == set()
+
+
+def test_every_diagnostic_has_a_code_that_is_explained() -> None:
+    unknown = set()
+    for folder in (SDK, HARNESS):
+        for path in modules(folder):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Diagnostic":
+                    for keyword in node.keywords:
+                        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
+                            unknown |= {keyword.value.value} - set(CODES)
+    assert unknown == set()
