@@ -81,6 +81,7 @@ CODES: dict[str, str] = {
     "supervision-lost": "The process that watched over the agent was ended from outside.",
     "log-shrank": "A log became shorter while the agent ran, so output is lost.",
     "log-replaced": "A log was removed or replaced while the agent ran; the original was read.",
+    "thread-left": "A function that ran in this process left a thread running in it.",
     "deadline-not-enforced": "A function that ran in this process could not be interrupted in time.",
     # recovery
     "submission-invalid": "submission.json is not a report.",
@@ -94,6 +95,12 @@ CODES: dict[str, str] = {
     "report-superseded": "A better or newer report cannot be read, so this one is not the last word.",
     "report-conflict": "A later object in the log contradicts the block that counts.",
     "report-candidates-capped": "More places look like a report than are looked at.",
+    "report-not-own-words": "A report stands in the log where others' words stand.",
+    "dialect-unknown": "The stream was said to be of a dialect that there is not.",
+    "log-encoding": "The log says that it is in another encoding than UTF-8; it was read so.",
+    "stream-line-not-json": "A line of a native stream is not a JSON object, and was skipped.",
+    "stream-line-strange": "A line of a native stream has an unknown shape, and was skipped.",
+    "stream-line-too-long": "A line of a native stream is longer than is read, and was skipped.",
     "reports-disagree": "Two sources hold valid reports that contradict each other.",
     "log-truncated": "The log is larger than is read; only its end was.",
     # reconciliation and contradictions

@@ -7,12 +7,14 @@ agent (see ``wardens``). When this process ends, in whatever way, the wardens en
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import select
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -196,6 +198,25 @@ def prepare() -> None:
 def close() -> None:
     """End the reaper and whatever it still watches; a later agent starts another one."""
     _shared.close()
+
+
+def reaper_pid() -> int:
+    """Return the process id of this process's reaper, or 0 when there is none."""
+    reaper = _shared.reaper
+    return reaper.pid if reaper is not None else 0
+
+
+@contextlib.contextmanager
+def guarded(variable: str, value: str) -> Iterator[None]:
+    """Have processes that carry ``variable=value`` ended should this process die meanwhile."""
+    reaper = shared_reaper()
+    link = reaper.open(b"G", ())
+    try:
+        link.send(("mark", [os.fsencode(f"{variable}={value}")]), 1.0)
+        yield
+        link.send(("bye",), 1.0)
+    finally:
+        reaper.release(link)
 
 
 def watch_parent() -> None:

@@ -258,9 +258,9 @@ class _Run:
             duration_ms=duration_ms,
             leaked=tuple(leaked),
             diagnostics=(
-                *_tell_ending(why, delivered=delivered, timeout=self.timeout),
-                *_tell_leaked(leaked),
-                *(_unkillable(pid, readable(name)) for pid, name in survivors),
+                *tell_ending(why, delivered=delivered, timeout=self.timeout),
+                *tell_leaked(leaked),
+                *(tell_unkillable(pid, readable(name)) for pid, name in survivors),
                 *self.diagnostics,
             ),
         )
@@ -289,7 +289,7 @@ class _Run:
         for pid in found:
             how: Any = by.get(pid, "descendant")
             self.strangers.append(LeakedProcess(pid=pid, name=names[pid], found_by=how))
-        self.diagnostics += [_unkillable(process.pid, names[process.pid]) for process in left]
+        self.diagnostics += [tell_unkillable(process.pid, names[process.pid]) for process in left]
 
     def _warden_is_lost(self) -> None:
         """End by hand what the warden can no longer end: it was stopped or killed."""
@@ -346,7 +346,8 @@ def _signal_name(number: int | None) -> str | None:
         )
 
 
-def _tell_ending(why: str, *, delivered: bool, timeout: float) -> list[Diagnostic]:
+def tell_ending(why: str, *, delivered: bool, timeout: float) -> list[Diagnostic]:
+    """Say why an agent did not end by itself, or nothing."""
     if delivered:
         text = "the agent delivered its report but did not exit, and was ended; the report stands"
         return [Diagnostic(code="killed-after-report", message=text)]
@@ -356,7 +357,8 @@ def _tell_ending(why: str, *, delivered: bool, timeout: float) -> list[Diagnosti
     return []
 
 
-def _tell_leaked(leaked: list[LeakedProcess]) -> list[Diagnostic]:
+def tell_leaked(leaked: list[LeakedProcess]) -> list[Diagnostic]:
+    """Name what an agent left behind."""
     return [
         Diagnostic(
             code="process-leaked",
@@ -366,7 +368,8 @@ def _tell_leaked(leaked: list[LeakedProcess]) -> list[Diagnostic]:
     ]
 
 
-def _unkillable(pid: int, name: str) -> Diagnostic:
+def tell_unkillable(pid: int, name: str) -> Diagnostic:
+    """Name a process that could not be ended."""
     return Diagnostic(
         code="process-unkillable",
         message=(

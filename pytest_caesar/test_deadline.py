@@ -1,0 +1,65 @@
+"""What is left of a test's own timeout, so that its agents are ended before it is.
+
+pytest-timeout tells through its public hooks when it starts and stops a timer. This module is
+registered as a plugin; it never answers a hook, so that pytest-timeout still does its work.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from pytest_caesar.monotonic import monotonic
+
+MARGIN: Final = 1.0
+"""Seconds kept back to observe, reconcile and report once the agent is gone."""
+SHORTEST: Final = 0.05
+"""Seconds that an agent gets in any case."""
+GRACE_SHARE: Final = 0.25
+"""Most of what is left that the grace between SIGTERM and SIGKILL may take."""
+
+_due: dict[str, float] = {}
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
+    """Note when the test is shot."""
+    if settings.timeout:
+        _due[item.nodeid] = monotonic() + settings.timeout
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
+    """Forget it."""
+    _due.pop(item.nodeid, None)
+
+
+def seconds_left(nodeid: str | None = None) -> float | None:
+    """Return the seconds until a test is shot, or None when nothing threatens it.
+
+    Args:
+        nodeid: of the test; None for whichever runs in this process.
+    """
+    due = _due.get(nodeid) if nodeid is not None else min(_due.values(), default=None)
+    return None if due is None else due - monotonic()
+
+
+def fit(timeout: float, grace: float, left: float | None) -> tuple[float, float]:
+    """Cut an agent's timeout and grace so that both end before the test does.
+
+    Args:
+        timeout: seconds asked for.
+        grace: seconds between SIGTERM and SIGKILL asked for.
+        left: what ``seconds_left`` says.
+
+    Returns:
+        Timeout and grace to use, neither above what was asked for.
+    """
+    if left is None:
+        return timeout, grace
+    usable = left - MARGIN
+    if timeout + grace <= usable:
+        return timeout, grace
+    grace = min(grace, max(usable * GRACE_SHARE, 0.0))
+    return min(timeout, max(usable - grace, SHORTEST)), grace
