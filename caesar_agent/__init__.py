@@ -58,6 +58,7 @@ _HOMES = {
 }
 
 
+# There is no __dir__ on purpose: freezegun reads every attribute that dir() names.
 def __getattr__(name: str) -> object:
     import importlib  # noqa: PLC0415
 
@@ -71,7 +72,3 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

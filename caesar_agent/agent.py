@@ -150,16 +150,16 @@ class Agent:
         self._narrator.tell("tool_use", **told, status="started")
         code, note = None, "interrupted"
         status = "failed"
-        try:
-            with self._programs.running(program):
+        with self._programs.running(program):
+            try:
                 result = program.run(
                     timeout=timeout, stdout=_echo(sys.stdout), stderr=_echo(sys.stderr)
                 )
-            code, note = result.exit_code, result.note
-            status = "succeeded" if result.ok else "failed"
-        finally:
-            self._gathered.command(line, code, note)
-            self._narrator.tell("tool_use", **told, status=status)
+                code, note = result.exit_code, result.note
+                status = "succeeded" if result.ok else "failed"
+            finally:
+                self._gathered.command(line, code, note)
+                self._narrator.tell("tool_use", **told, status=status)
         if check and not result.ok:
             output = (result.stderr.strip() or result.stdout.strip())[-MAX_ERROR_OUTPUT:]
             raise CommandFailedError(command=line, ending=result.ending, output=output)

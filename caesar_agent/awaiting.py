@@ -17,11 +17,17 @@ def await_result(value: object) -> object:
         return value
     import asyncio  # noqa: PLC0415 - only async agents pay for it
 
+    return _await_in_thread(value) if _loop_runs() else asyncio.run(_wait_for(value))
+
+
+def _loop_runs() -> bool:
+    import asyncio  # noqa: PLC0415
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_wait_for(value))
-    return _await_in_thread(value)
+        return False
+    return True
 
 
 async def _wait_for(value: Awaitable[Any]) -> object:

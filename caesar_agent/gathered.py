@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from caesar_agent.agent_errors import MisuseError
 from caesar_agent.documents.base import Part
+from caesar_agent.documents.decoding import decode
+from caesar_agent.documents.problems import as_document_error
 from caesar_agent.documents.report import (
     Action,
     Artifact,
@@ -22,6 +24,7 @@ from caesar_agent.documents.report import (
     Status,
     Usage,
 )
+from caesar_agent.errors import DocumentError
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 
@@ -141,8 +144,9 @@ class Gathered:
         """Record a value of the agent's own; it must be JSON."""
         check_text("output", "the key", key)
         try:
-            self.outputs[key] = json.loads(json.dumps(value, allow_nan=False))
-        except (TypeError, ValueError, RecursionError) as error:
+            # What cannot be read back is not written either.
+            self.outputs[key] = decode(json.dumps(value), kind="value").value
+        except (TypeError, ValueError, RecursionError, DocumentError) as error:
             raise MisuseError(
                 method="output", problem=f"the value of {key!r} cannot be written as JSON: {error}"
             ) from error
@@ -208,8 +212,5 @@ def _part(method: str, model: Callable[..., AnyPart], **fields: object) -> AnyPa
     try:
         return model(**fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise MisuseError(
-            method=method, problem=f"{where}: {first['msg']}, found {first['input']!r:.80}"
-        ) from error
+        first = as_document_error("report", error)
+        raise MisuseError(method=method, problem=f"{first.where}: {first.problem}") from None

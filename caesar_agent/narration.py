@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from caesar_agent.errors import CaesarError
 from caesar_agent.interruption import shielded
 from caesar_agent.terminal import printable
+
+if TYPE_CHECKING:
+    from caesar_agent.event_log import EventLog
 
 MAX_LOOK_BYTES = 1 << 20
 """How much of an existing log is searched for ``started``: it is the first event."""
@@ -29,6 +34,7 @@ class Narrator:
     def __init__(self, path: Path | None, task_id: str) -> None:
         self._path = path
         self._task_id = task_id
+        self._log: EventLog | None = None
 
     def tell(self, type: str, **fields: object) -> None:  # noqa: A002 - the name in the contract
         """Append one event."""
@@ -38,7 +44,8 @@ class Narrator:
 
         try:
             with shielded():
-                EventLog(self._path).append(type=type, task_id=self._task_id, **fields)
+                self._log = self._log or EventLog(self._path, task_id=self._task_id)
+                self._log.append(type=type, **fields)
         except (OSError, CaesarError, ValueError) as error:
             print(
                 f"caesar: events cannot be written to {printable(str(self._path))}: "
@@ -58,11 +65,14 @@ def _has_started(path: Path) -> bool:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return False
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            lines = file.read(MAX_LOOK_BYTES).split(b"\n")
-        except OSError:
-            return False
+    try:
+        # What is no regular file is refused, and told of, by the first append.
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        lines = os.read(descriptor, MAX_LOOK_BYTES).split(b"\n") if regular else []
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
     return any(b'"started"' in line and _type(line) == "started" for line in lines)
 
 

@@ -237,6 +237,13 @@ class RunningPrograms:
         for program in tuple(self._programs):
             program.stop()
 
+    def end(self) -> None:
+        """End those that other threads still run, and wait until they are recorded."""
+        self.stop()
+        deadline = monotonic() + 2 * TERMINATION_SECONDS
+        while self._programs and monotonic() < deadline:
+            time.sleep(0.01)
+
 
 class _Tail:
     """The last bytes of a stream."""

@@ -20,7 +20,7 @@ from caesar_agent.delivery import Delivery
 from caesar_agent.documents import Report
 from caesar_agent.errors import CaesarError
 from caesar_agent.gathered import Gathered
-from caesar_agent.interruption import Interrupted, SignalGuard
+from caesar_agent.interruption import Guard
 from caesar_agent.narration import Narrator
 from caesar_agent.programs import RunningPrograms
 from caesar_agent.start import Start, read_start
@@ -85,10 +85,8 @@ def execute(
         print(f"caesar: {error}", file=out)
         return NO_TASK
     session = _Session(start, started, out)
-    with SignalGuard(session.save, session.abandon, install=install_signals) as guard:
-        ending = session.call(main)
-        session.programs.stop()
-        guard.close()
+    with Guard(session.save, session.abandon, install=install_signals) as guard:
+        ending = session.call(main, guard)
         code = session.finish(ending)
     if ending.error is not None and not install_signals:
         raise ending.error
@@ -124,58 +122,88 @@ class _Session:
         self._narrator = Narrator(start.events, start.task.id)
         channel = start.task.channel is not None
         self._delivery = Delivery(start.report, start.directory if channel else None)
-        self.programs = RunningPrograms()
+        self._programs = RunningPrograms()
         self._agent = Agent(
             start.task,
             gathered=self._gathered,
             narrator=self._narrator,
             delivery=self._delivery,
-            programs=self.programs,
+            programs=self._programs,
             directory=start.directory,
             started=started,
         )
 
-    def call(self, main: Main) -> _Ending:
+    def call(self, main: Main, guard: Guard) -> _Ending:
         """Call ``main``, and make an ending of whatever comes of it."""
         try:
-            self._narrator.tell_started(agent=self._task.agent, command=shlex.join(sys.argv))
-            returned: object = await_result(main(self._agent))
-        except SystemExit as error:
-            return self._exited(error)
-        except Interrupted as error:
-            return self._failed(
-                f"The agent was {error.reason} before it was done.", error, plain=True
-            )
-        except Exception as error:  # noqa: BLE001 - everything becomes a report
-            self._print(error)
-            return self._failed(f"The agent failed: {_describe(error)}", error)
-        except BaseException as error:  # noqa: BLE001 - as above, and the caller's own after that
-            self._print(error)
-            ending = self._failed(f"The agent was stopped: {_describe(error)}", error)
-            return _Ending(report=ending.report, problem=ending.problem, error=error)
-        if isinstance(returned, Report):
-            if not returned.task_id:
-                returned = returned.model_copy(update={"task_id": self._task.id})
-            return _Ending(report=returned, own=True)
-        if returned is None and self._delivery.submitted is not None:
+            try:
+                self._narrator.tell_started(agent=self._task.agent, command=shlex.join(sys.argv))
+                returned: object = await_result(main(self._agent))
+            finally:
+                guard.close()
+                self._programs.end()
+        except BaseException as error:  # noqa: BLE001 - everything becomes a report
+            if guard.reason is not None:
+                return self._stopped(guard.reason, error)
+            if isinstance(error, SystemExit):
+                return self._exited(error)
+            return self._broken(error)
+        return self._returned(returned)
+
+    def _stopped(self, reason: str, error: BaseException | None) -> _Ending:
+        summary = f"The agent was {reason} before it was done."
+        details = ""
+        if error is not None:
+            details = f"It was here when it was stopped:\n\n{_trace(error)}"
+        return _Ending(report=self._failed(summary, details), problem=summary)
+
+    def _exited(self, error: SystemExit) -> _Ending:
+        code = _exit_code(error, self._stderr)
+        if self._delivery.submitted is not None:
+            return _Ending(report=self._delivery.submitted, own=True, exit_code=code)
+        summary = f"The agent ended with exit code {code} before it returned a report."
+        return _Ending(
+            report=self._failed(summary, _trace(error)), problem=summary, exit_code=code or FAILED
+        )
+
+    def _broken(self, error: BaseException) -> _Ending:
+        print(_trace(error, limit=None), end="", file=self._stderr)
+        summary = f"The agent failed: {_describe(error)}"
+        return _Ending(
+            report=self._failed(summary, _trace(error)),
+            problem=summary,
+            # After a report that stands, only the exit code tells that something broke.
+            exit_code=FAILED,
+            error=None if isinstance(error, Exception) else error,
+        )
+
+    def _returned(self, value: object) -> _Ending:
+        if isinstance(value, Report):
+            if not value.task_id:
+                value = value.model_copy(update={"task_id": self._task.id})
+            try:
+                value.to_json()
+            except Exception as error:  # noqa: BLE001 - an agent may put anything into one
+                return self._broken(error)
+            return _Ending(report=value, own=True)
+        if value is None and self._delivery.submitted is not None:
             return _Ending(report=self._delivery.submitted, own=True)
-        what = "nothing" if returned is None else f"a value of type {type(returned).__name__}"
+        what = "nothing" if value is None else f"a value of type {type(value).__name__}"
         problem = (
             f"main() returned {what} instead of a report: end it with return "
             "agent.success('…'), or with agent.partial, agent.failed or agent.blocked"
         )
         print(f"caesar: {problem}", file=self._stderr)
-        return self._failed(f"The agent is wrong: {problem}.", None)
+        summary = f"The agent is wrong: {problem}."
+        return _Ending(report=self._failed(summary, ""), problem=summary, exit_code=FAILED)
 
     def save(self, reason: str) -> None:
         """Leave a report for the case that the agent does not end in time."""
-        self.programs.stop()
+        self._programs.stop()
         if self._delivery.submitted is not None:
             return
         try:
-            self._delivery.deliver(
-                self._failed(f"The agent was {reason} before it was done.", None).report
-            )
+            self._delivery.deliver(self._stopped(reason, None).report)
         except DeliveryError:
             # The end of the session tries again, and says so.
             return
@@ -208,26 +236,8 @@ class _Session:
         )
         return code
 
-    def _failed(self, summary: str, error: BaseException | None, *, plain: bool = False) -> _Ending:
-        details = "" if error is None else _trace(error)
-        if plain and details:
-            details = f"It was here when it was stopped:\n\n{details}"
-        report = self._gathered.report("failed", summary, task_id=self._task.id, details=details)
-        # After a report that stands, only the exit code tells that something broke.
-        code = None if plain else FAILED
-        return _Ending(report=report, problem=summary, exit_code=code)
-
-    def _exited(self, error: SystemExit) -> _Ending:
-        code = _exit_code(error, self._stderr)
-        if self._delivery.submitted is not None:
-            return _Ending(report=self._delivery.submitted, own=True, exit_code=code)
-        ending = self._failed(
-            f"The agent ended with exit code {code} before it returned a report.", error
-        )
-        return _Ending(report=ending.report, problem=ending.problem, exit_code=code or FAILED)
-
-    def _print(self, error: BaseException) -> None:
-        print(_trace(error, limit=None), end="", file=self._stderr)
+    def _failed(self, summary: str, details: str) -> Report:
+        return self._gathered.report("failed", summary, task_id=self._task.id, details=details)
 
 
 def _exit_code(error: SystemExit, stderr: TextIO) -> int:
