@@ -103,7 +103,15 @@ CODES: dict[str, str] = {
     "stream-line-too-long": "A line of a native stream is longer than is read, and was skipped.",
     "reports-disagree": "Two sources hold valid reports that contradict each other.",
     "log-truncated": "The log is larger than is read; only its end was.",
+    "stream-failed": "The native stream says that the agent did not come to its end.",
     # reconciliation and contradictions
+    "read-only-violation": "The task was read-only, and the agent changed files.",
+    "blocked-without-question": "The report says blocked and asks no question.",
+    "partial-without-next-steps": "The report says partial and has no next steps.",
+    "success-but-timed-out": "The report says success, and the deadline passed.",
+    "success-but-cancelled": "The report says success, and the task was cancelled.",
+    "success-but-killed": "The report says success, and a signal ended the process.",
+    "success-but-exit-code": "The report says success, and the exit code says failure.",
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",

@@ -8,7 +8,7 @@ from typing import Literal
 from caesar_agent.documents.task import Task
 from pytest_caesar.recovery.example import EXAMPLE
 
-Expected = Literal["file", "schema", "channel"]
+Expected = Literal["file", "schema", "channel", "extracted"]
 
 MAX_ARGUMENT_BYTES = 128 * 1024
 """Size of one command-line argument on Linux, its closing zero byte included (MAX_ARG_STRLEN)."""
@@ -31,7 +31,8 @@ def render_brief(task: Task, *, expected: Expected = "file", report_path: str | 
     Args:
         task: the task.
         expected: how the report is to be handed in: written to a file, as the
-            structured final message of the CLI, or over the return channel.
+            structured final message of the CLI, over the return channel, or
+            (``extracted``) in a block of the last message.
         report_path: where the file goes; ``task.report_path`` unless given.
 
     Returns:
@@ -79,10 +80,14 @@ def _constraints(task: Task) -> list[str]:
 
 def _reporting(task: Task, expected: Expected, report_path: str | None) -> str:
     path = report_path or task.report_path
-    block = "end your last message with the report in a fenced block that opens with ```json caesar:report"
+    block = (
+        "end your last message with the report as JSON in a fenced code block of three "
+        "back-ticks, whose info string is: json caesar:report"
+    )
     ways = {
         "file": f"When you are done, write your report as JSON to this file: {path}\n"
-        f"If you cannot write there, {block} on a line of its own.",
+        f"If you cannot write there, {block}",
+        "extracted": f"When you are done, {block}",
         "schema": "Your last message must be your report and nothing else: one JSON object, "
         "without a fence and without prose around it.",
         "channel": "When you are done, hand in your report by calling the tool submit_report; it "

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pytest_caesar.recovery.decoding import NotJsonError, canonical, decode
+from caesar_agent.documents.decoding import decode
+from caesar_agent.errors import DocumentError
+from pytest_caesar.recovery.decoding import canonical
 from pytest_caesar.recovery.example import EXAMPLE
 from pytest_caesar.recovery.scanning import Span, Survey
 
@@ -47,6 +49,9 @@ class Echo:
         O(len(excerpt)) for a given brief.
         """
         squeezed = _NOISE.sub(b"", excerpt)
+        if not squeezed.startswith(b"{"):
+            # An opening line with prose after it: the brief says how to report.
+            return any(squeezed in text for text in self.texts)
         specific = _SUMMARY.search(squeezed)
         if specific is None or len(squeezed) - specific.end() < _SPECIFIC:
             return False
@@ -77,8 +82,8 @@ def echo_of(brief: str | None) -> Echo:
 
 def _canonical_text(excerpt: bytes) -> str:
     try:
-        return canonical(decode(excerpt.decode("utf-8", "replace")))
-    except NotJsonError:
+        return canonical(decode(excerpt).value)
+    except DocumentError:
         return ""
 
 

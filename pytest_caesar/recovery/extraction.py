@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Report
-from pytest_caesar.recovery.decoding import Reading, canonical, printable, read_report
+from pytest_caesar.recovery.decoding import Reading, canonical, read_report
 from pytest_caesar.recovery.echo import Echo
 from pytest_caesar.recovery.evidence import Form
 from pytest_caesar.recovery.scanning import Span, Survey
@@ -24,8 +25,13 @@ MAX_OBJECT_BYTES = 16 * 1024 * 1024
 MAX_TOLD = 3
 """Broken reports that are told one by one; the rest is told as a number."""
 
+_PROSE_AFTER = 80
+"""Bytes after the opening line of an empty block that are compared with the brief."""
+
 _PROTOCOL = re.compile(rb'"protocol"\s*:\s*"(caesar[^"\n]{0,60})')
 _TASK_ID = re.compile(rb'"task_id"\s*:\s*"([^"\\\n]{1,200})"')
+
+_FORMS: tuple[Form, ...] = ("fence", "object")
 
 Kind = Literal["report", "broken", "version", "foreign", "echo", "other"]
 
@@ -38,12 +44,18 @@ class Passage:
         text: UTF-8, bad bytes and all.
         start, end: where it stands in the log, in bytes.
         verbatim: it stands there byte for byte, so that offsets in it are offsets in the log.
+        excluded: starts and ends, by turns, of lines in which objects do not count.
     """
 
     text: bytes
     start: int
     end: int
     verbatim: bool = False
+    excluded: Sequence[int] = ()
+
+    def excludes(self, offset: int) -> bool:
+        """Say whether objects at this offset do not count."""
+        return bisect_right(self.excluded, offset) % 2 == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,21 +116,28 @@ def extract(passages: Sequence[Passage], *, echo: Echo, task_id: str) -> Extract
     """Choose the report among the passages of a log.
 
     Args:
-        passages: in the order in which they were printed.
+        passages: in the order in which they were printed; those that are verbatim
+            may hold the others.
         echo: what the brief looks like when it is repeated.
         task_id: the task whose report is looked for; "" accepts any.
     """
-    surveys = [Survey(passage.text) for passage in passages]
+    groups = (
+        [passage for passage in passages if passage.verbatim],
+        [passage for passage in passages if not passage.verbatim],
+    )
     seen: dict[Form, list[Candidate]] = {"fence": [], "object": []}
     chosen: dict[Form, Candidate] = {}
     capped = False
-    for form in ("fence", "object"):
-        places = _places(form, surveys)
-        for number, (index, span, survey) in enumerate(islice(places, MAX_CANDIDATES + 1)):
+    for form, group in product(_FORMS, groups):
+        last = chosen.get(form)
+        places = islice(_places(form, group), MAX_CANDIDATES + 1)
+        for number, (passage, span, survey) in enumerate(places):
             if number == MAX_CANDIDATES:
                 capped = True
                 break
-            candidate = _judge(form, index, span, survey, passages[index], echo, task_id)
+            candidate = _judge(form, span, survey, passage, echo, task_id)
+            if last is not None and candidate.order < last.order:
+                break
             if candidate.kind == "report":
                 chosen[form] = candidate
                 break
@@ -126,30 +145,33 @@ def extract(passages: Sequence[Passage], *, echo: Echo, task_id: str) -> Extract
     return _decide(seen, chosen, capped=capped)
 
 
-def _places(form: Form, surveys: list[Survey]) -> Iterator[tuple[int, Span, Survey]]:
-    for index in range(len(surveys) - 1, -1, -1):
-        survey = surveys[index]
+def _places(form: Form, passages: Sequence[Passage]) -> Iterator[tuple[Passage, Span, Survey]]:
+    """Yield where reports of one form may stand, the last one first."""
+    for passage in reversed(passages):
+        survey = Survey(passage.text)
         if form == "object":
             for span in survey.objects_backwards():
-                yield index, span, survey
+                if not passage.excludes(span.start):
+                    yield passage, span, survey
             continue
         for block in survey.blocks_backwards():
             if not block.spans:
-                yield index, Span(block.start, block.end, closed=False), survey
+                yield passage, Span(block.start, block.end, closed=False), survey
             for span in reversed(block.spans):
-                yield index, span, survey
+                yield passage, span, survey
 
 
 def _judge(
-    form: Form, index: int, span: Span, survey: Survey, passage: Passage, echo: Echo, task_id: str
+    form: Form, span: Span, survey: Survey, passage: Passage, echo: Echo, task_id: str
 ) -> Candidate:
     excerpt = survey.excerpt(span)
     if not excerpt.startswith(b"{"):
+        excerpt = survey.text[span.start : span.end + _PROSE_AFTER]
         reading = Reading(flaw="malformed", problem="no JSON object follows its opening line")
     elif span.closed and len(excerpt) > MAX_OBJECT_BYTES:
         reading = Reading(flaw="malformed", problem=f"it is larger than {MAX_OBJECT_BYTES} bytes")
     elif span.closed:
-        reading = read_report(excerpt, task_id=task_id, bare=True)
+        reading = read_report(excerpt, task_id=task_id)
     else:
         cut = "the log ends" if span.end == len(survey.text) else "it breaks off"
         reading = Reading(flaw="malformed", problem=f"{cut} before the object is closed")
@@ -164,7 +186,7 @@ def _judge(
         kind=kind,
         form=form,
         reading=reading,
-        order=(index, span.start if span.closed else span.end),
+        order=(start if span.closed or not passage.verbatim else end, span.start),
         passage=passage,
         offset=span.start,
         start=start,
@@ -199,7 +221,8 @@ def _decide(
     best = fence or bare
     unread = [c for form in seen.values() for c in form if c.kind in {"broken", "version"}]
     if best is not None:
-        unread = [c for c in unread if c.order > best.order or c.form == "fence"]
+        # A later one, or one of the better form.
+        unread = [c for c in unread if c.order > best.order or c.form < best.form]
     unread.sort(key=lambda c: c.order, reverse=True)
     diagnostics = [*_told(unread), *_ignored(seen)]
     if fence and bare and bare.order > fence.order and _differ(fence, bare):
@@ -278,4 +301,4 @@ def _differ(one: Candidate, two: Candidate) -> bool:
 
 def _status(candidate: Candidate) -> str:
     report = candidate.reading.report
-    return printable(report.status, 20) if report else "nothing"
+    return report.status if report else "nothing"

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
 from dataclasses import dataclass
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.extraction import Passage
+from pytest_caesar.recovery.streams import DIALECTS, detect, translate
+from pytest_caesar.recovery.unwrapping import declares, texts, wrapped_lines
+
+PLAIN = "plain"
+"""Name of the dialect that is none."""
+
+MAX_WRAPPED = 10_000
+"""Strings of JSON lines that are looked into, the last ones; bounds the memory of recovery."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +28,8 @@ class Script:
         passages: the agent's own words, in the order in which they were printed.
         final: its structured or last message, when the stream marks one.
         last_words: its last message, to be quoted; "" when the log is plain.
-        failed: why the stream says that the agent failed, or None.
+        failed: why the stream says, or shows, that the agent did not come to its end.
+        others_words: a report stands in the log where others' words stand.
         diagnostics: what was strange.
     """
 
@@ -27,13 +38,84 @@ class Script:
     final: str | None = None
     last_words: str = ""
     failed: str | None = None
+    others_words: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def read_log(evidence: Evidence) -> Script:
-    """Read the log, and the message file of the CLI where there is one."""
-    log = evidence.raw_log
-    passages = [Passage(text=log, start=0, end=len(log), verbatim=True)]
-    if evidence.final_message:
-        passages.append(Passage(text=evidence.final_message, start=len(log), end=len(log)))
-    return Script(dialect="plain", passages=tuple(passages))
+    """Read the log, and the message file of the program where there is one. O(len of both)."""
+    log, transcoded = _as_utf8(evidence.raw_log)
+    dialect = evidence.dialect or detect(log) or PLAIN
+    script = _native(dialect, log) if dialect in DIALECTS else _plain(log, verbatim=not transcoded)
+    diagnostics = script.diagnostics
+    if dialect != PLAIN and dialect not in DIALECTS:
+        known = ", ".join((*DIALECTS, PLAIN))
+        unknown = f"there is no dialect of this name; known are {known}; the log was read as plain"
+        diagnostics += (Diagnostic(code="dialect-unknown", message=unknown, path="raw.log"),)
+    if transcoded:
+        said = (
+            f"the log says that it is {transcoded}, and was read as that; offsets are of its text"
+        )
+        diagnostics += (Diagnostic(code="log-encoding", message=said, path="raw.log"),)
+    passages, last_words = script.passages, script.last_words
+    if evidence.final_message and evidence.final_message.strip():
+        passages += (Passage(text=evidence.final_message, start=len(log), end=len(log)),)
+        last_words = evidence.final_message.decode("utf-8", "replace")
+    return Script(
+        dialect=script.dialect,
+        passages=passages,
+        final=script.final,
+        last_words=last_words,
+        failed=script.failed,
+        others_words=script.others_words,
+        diagnostics=diagnostics,
+    )
+
+
+def _as_utf8(log: bytes) -> tuple[bytes, str]:
+    """Return the log in UTF-8, and the name of its encoding when it was another one."""
+    if log.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return log.decode("utf-16", "replace").encode("utf-8", "surrogatepass"), "UTF-16"
+    return log, ""
+
+
+def _native(dialect: str, log: bytes) -> Script:
+    reading = translate(dialect, log, keep_events=False)
+    own = reading.own_texts
+    passages = tuple(
+        Passage(text=said.text.encode("utf-8", "surrogatepass"), start=said.start, end=said.end)
+        for said in own
+    )
+    return Script(
+        dialect=dialect,
+        passages=passages,
+        final=reading.final,
+        last_words=own[-1].text if own else "",
+        failed=reading.failed if log.strip() else None,
+        others_words=b"caesar.report/" in log or b"caesar:report" in log,
+        diagnostics=reading.diagnostics,
+    )
+
+
+def _plain(log: bytes, *, verbatim: bool) -> Script:
+    """Read plain output: the text itself, and the strings of JSON lines in it."""
+    wrapped: deque[Passage] = deque(maxlen=MAX_WRAPPED)
+    excluded: array[int] = array("q")
+    others = False
+    for start, end, value in wrapped_lines(log):
+        if declares(value):
+            continue
+        found = list(texts(value))
+        nested = [text for text in found if not text.escaped]
+        others = others or not all(text.own for text in found)
+        if not all(text.own for text in nested):
+            # The text cannot tell whose words the objects of this line are.
+            excluded.extend((start, end))
+            found = [text for text in found if text.own]
+        else:
+            found = [text for text in found if text.own and text.escaped]
+        for text in found:
+            data = text.text.encode("utf-8", "surrogatepass")
+            wrapped.append(Passage(text=data, start=start, end=end))
+    whole = Passage(text=log, start=0, end=len(log), verbatim=verbatim, excluded=excluded)
+    return Script(dialect=PLAIN, passages=(whole, *wrapped), others_words=others)

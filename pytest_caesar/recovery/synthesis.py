@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from caesar_agent.documents.report import Report, Status
-from pytest_caesar.recovery.decoding import printable
+from caesar_agent.terminal import one_line
 from pytest_caesar.recovery.evidence import Evidence
 
 MAX_WORDS = 300
@@ -78,12 +78,12 @@ def describe_ending(evidence: Evidence) -> str:
     if evidence.cancelled:
         return "The task was cancelled before the process ended"
     if evidence.timed_out:
-        by = f" with {printable(evidence.signal, 20)}" if evidence.signal else ""
+        by = f" with {one_line(evidence.signal, limit=20)}" if evidence.signal else ""
         return f"The deadline passed and the process was ended{by}"
     if evidence.killed_after_report:
         return "The process was ended because it did not exit after it had delivered"
     if evidence.signal:
-        return f"The process was ended by {printable(evidence.signal, 20)}"
+        return f"The process was ended by {one_line(evidence.signal, limit=20)}"
     if evidence.exit_code is None:
         return "How the process ended is not known"
     return f"The process ended with exit code {evidence.exit_code}"
@@ -121,4 +121,4 @@ def _clean(text: str, limit: int) -> str:
     """Return text as one bounded line: secrets masked, colours gone, controls escaped."""
     bounded = _TERMINAL.sub("", text[: limit * 4]).strip()
     masked = _SECRET.sub(lambda match: (match.group(1) or "") + "***", bounded)
-    return printable(" ".join(masked.split()), limit)
+    return one_line(masked, limit=limit)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.terminal import one_line
 from pytest_caesar.recovery.decoding import Reading, canonical, read_report
 from pytest_caesar.recovery.echo import Echo, echo_of
 from pytest_caesar.recovery.evidence import Evidence, Form, Recovered, Source
@@ -19,6 +20,19 @@ from pytest_caesar.recovery.synthesis import synthesize
 
 MAX_LOG_BYTES = 64 * 1024 * 1024
 """Bytes of ``raw.log`` that recovery reads, the last ones; what comes before is told, not read."""
+
+
+_NOT_OWN_WORDS = Diagnostic(
+    code="report-not-own-words",
+    message="a report stands in the log outside of the agent's own messages (a prompt, what went "
+    "into or came out of a tool, a nested agent); it does not count",
+    path="raw.log",
+)
+
+_FLAGS = {
+    "byte-order-mark": "{name} begins with a byte order mark, which was skipped",
+    "unusual-encoding": "{name} is not written in UTF-8; it was read as what it says it is",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +81,8 @@ def recover(evidence: Evidence) -> Recovered:
             if report.status == "success":
                 break
         diagnostics.extend(_disagreements(claim, claims))
+        if script.failed is not None and report.status == "success":
+            diagnostics.append(_stream_failed(script.failed))
         return Recovered(
             report=report,
             source=claim.source,
@@ -74,6 +90,8 @@ def recover(evidence: Evidence) -> Recovered:
             offsets=claim.offsets,
             diagnostics=_without_repeats(diagnostics),
         )
+    if script.others_words:
+        diagnostics.append(_NOT_OWN_WORDS)
     report = synthesize(evidence, last_words=script.last_words, stream_failure=script.failed or "")
     return Recovered(report=report, source="synthesized", diagnostics=_without_repeats(diagnostics))
 
@@ -159,14 +177,10 @@ def _document(
         return _Claim(source=source, reading=None, name=name)
     reading = read_report(data, task_id=task_id)
     code = {"channel": "submission", "schema": "final-message", "file": "report-file"}[source]
-    if reading.encoding != "utf-8":
-        diagnostics.append(
-            Diagnostic(
-                code="report-encoding",
-                message=f"{name} is written in {reading.encoding.upper()}, expected is UTF-8",
-                path=name,
-            )
-        )
+    diagnostics.extend(
+        Diagnostic(code=flag, message=_FLAGS[flag].format(name=name), path=name)
+        for flag in reading.flags
+    )
     if reading.report is not None and echo.is_shown(reading.value):
         reading = Reading(flaw="invalid", problem="it is the example that the brief shows")
     if reading.flaw == "foreign":
@@ -209,6 +223,14 @@ def _superseded(claim: _Claim, status: str) -> Diagnostic:
         code="report-superseded",
         message=f"a better or newer report than that of the {claim.name} is there and cannot "
         f"be read; {verdict}",
+    )
+
+
+def _stream_failed(reason: str) -> Diagnostic:
+    return Diagnostic(
+        code="stream-failed",
+        message=f"the report says success, and of the stream: {one_line(reason, limit=300)}",
+        path="raw.log",
     )
 
 

@@ -1,0 +1,89 @@
+"""Where a report contradicts itself, how the process ended, or what it was allowed to do; pure.
+
+The status stays the agent's word. What speaks against it is told beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents.report import Report
+from caesar_agent.terminal import one_line
+from pytest_caesar.recovery.evidence import Source
+
+MAX_PATHS = 5
+"""Paths that one message names; the rest is told as a number."""
+
+
+class Changed(Protocol):
+    """Anything that names a changed path."""
+
+    @property
+    def path(self) -> str:
+        """The path, as git shows it."""
+
+
+def contradictions(
+    report: Report,
+    *,
+    source: Source,
+    mode: Literal["read-only", "write"],
+    changes: Sequence[Changed] | None,
+    outcome_status: Literal["succeeded", "failed", "timed_out", "cancelled"],
+    exit_code: int | None,
+    killed_after_report: bool = False,
+) -> tuple[Diagnostic, ...]:
+    """Tell what a report says that cannot be so, or that the contract asks it to say.
+
+    Args:
+        report: as the agent gave it.
+        source: a synthesized report claims nothing, so only the mode is checked.
+        mode: what the task allowed.
+        changes: what git shows, or None when it could not tell.
+        outcome_status: how the process ended, in one word.
+        exit_code: None when a signal ended it.
+        killed_after_report: it was ended because it did not exit after its report.
+    """
+    found: list[Diagnostic] = []
+    if mode == "read-only" and changes:
+        paths = ", ".join(one_line(change.path, limit=80) for change in changes[:MAX_PATHS])
+        more = f" and {len(changes) - MAX_PATHS} more" if len(changes) > MAX_PATHS else ""
+        found.append(
+            Diagnostic(
+                code="read-only-violation",
+                message=f"the task is read-only and the agent changed {paths}{more}",
+            )
+        )
+    if source == "synthesized":
+        return tuple(found)
+    if report.status == "blocked" and not report.questions:
+        message = "the report says blocked and asks no question: nobody can unblock it"
+        found.append(Diagnostic(code="blocked-without-question", message=message))
+    if report.status == "partial" and not report.next_steps:
+        message = "the report says partial and has no next_steps: what remains is not told"
+        found.append(Diagnostic(code="partial-without-next-steps", message=message))
+    if report.status == "success":
+        found.extend(_against_success(outcome_status, exit_code, killed_after_report))
+    return tuple(found)
+
+
+def _against_success(
+    outcome_status: str,
+    exit_code: int | None,
+    killed_after_report: bool,  # noqa: FBT001 - private, called once
+) -> list[Diagnostic]:
+    if outcome_status == "timed_out":
+        message = "the report says success and the deadline passed before the process ended"
+        return [Diagnostic(code="success-but-timed-out", message=message)]
+    if outcome_status == "cancelled":
+        message = "the report says success and the task was cancelled"
+        return [Diagnostic(code="success-but-cancelled", message=message)]
+    if killed_after_report or exit_code == 0:
+        return []
+    if exit_code is None:
+        message = "the report says success and a signal ended the process"
+        return [Diagnostic(code="success-but-killed", message=message)]
+    message = f"the report says success and the process ended with exit code {exit_code}"
+    return [Diagnostic(code="success-but-exit-code", message=message)]
