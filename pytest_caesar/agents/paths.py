@@ -17,7 +17,8 @@ def absolute(path: str, start: Path) -> Path:
     A link is kept: the ``python`` of a virtual environment is one, and finds its
     packages only under its own name.
     """
-    return Path(os.path.abspath(start / Path(path).expanduser()))  # noqa: PTH100
+    # Unlike Path.expanduser, this leaves "~nobody" as it is instead of raising.
+    return Path(os.path.abspath(start / os.path.expanduser(path)))  # noqa: PTH100, PTH111
 
 
 INTERPRETERS = {".py": sys.executable, ".js": "node", ".mjs": "node", ".cjs": "node"}
