@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema; always 0."""
-    from caesar_agent.documents.schema import schema  # noqa: PLC0415 - slow
+    from caesar_agent.documents.schema import schema_text  # noqa: PLC0415 - slow
 
-    sys.stdout.write(json.dumps(schema(args.name, strict=args.strict), indent=2) + "\n")
+    sys.stdout.write(schema_text(args.name, strict=args.strict))
     return 0

@@ -72,8 +72,10 @@ def _explain(detail: ErrorDetails) -> FieldProblem:
         )
     if kind in _RANGES:
         key, words = _RANGES[kind]
+        bound = context[key]
+        bound = int(bound) if bound == int(bound) else bound
         return FieldProblem(
-            "out-of-range", where, f"expected {words} {context[key]}, found {describe(found)}"
+            "out-of-range", where, f"expected {words} {bound}, found {describe(found)}"
         )
     if kind == "string_unicode":
         return FieldProblem("wrong-value", where, "a lone surrogate cannot stand here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -69,6 +70,11 @@ def schema(name: str, *, strict: bool = False) -> dict[str, Any]:
     else:
         body = {"oneOf": [*(_plain(kind) for kind in EVENT_CLASSES.values()), _other_event()]}
     return {"$schema": DIALECT, **body}
+
+
+def schema_text(name: str, *, strict: bool = False) -> str:
+    """Return the schema as it is written to a file: 2-space JSON and a newline."""
+    return json.dumps(schema(name, strict=strict), indent=2) + "\n"
 
 
 class _Generator(GenerateJsonSchema):
