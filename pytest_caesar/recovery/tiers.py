@@ -96,7 +96,7 @@ def recover(evidence: Evidence) -> Recovered:
     return Recovered(report=report, source="synthesized", diagnostics=_without_repeats(diagnostics))
 
 
-def recover_without(evidence: Evidence, *sources: Source) -> Recovered:
+def recover_without(evidence: Evidence, *sources: str) -> Recovered:
     """Recover again from the same evidence with some sources taken away.
 
     Raises:
