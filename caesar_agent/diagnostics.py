@@ -73,6 +73,12 @@ CODES: dict[str, str] = {
     "events-cut": "The event log is larger than is read; only its end was.",
     "events-restarted": "The event log was truncated or replaced; it was read from its start again.",
     # workspace
+    "workspace-unverified": "Git could not tell what changed, so the declaration stands alone.",
+    "isolation-changed": "A worktree was made although working in place was asked for.",
+    "isolation-degraded": "The agent works in place because no worktree can be made there.",
+    "uncommitted-work": "The project holds uncommitted work, which the agent's worktree does not.",
+    "path-not-placed": "A path of [worktree] copy or link was not put into the worktree.",
+    "path-shared": "A linked path is shared with the project, so writes to it reach both.",
     # supervision
     "deadline-exceeded": "The agent still ran at its deadline and was ended.",
     "killed-after-report": "The agent delivered its report but did not exit, and was ended.",

@@ -8,6 +8,8 @@ from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
+from pytest_caesar.workspace.locks import WriteLock
+from pytest_caesar.workspace.snapshot import Snapshot
 
 Kind = Literal["file", "symlink", "submodule", "nested-repository"]
 
@@ -27,7 +29,8 @@ class ObservedChange:
 
     Attributes:
         path: POSIX, relative to the workspace, bytes kept with surrogateescape;
-            begins with ``../`` when it lies outside the workspace.
+            begins with ``../`` when it lies outside the workspace, ends with ``/``
+            for a nested repository.
         action: what happened to it.
         old_path: where it came from when ``action`` is ``renamed``, same frame.
         outside: it lies in the repository but outside the workspace.
@@ -53,6 +56,8 @@ class Observation:
         patch: of the same changes against the baseline, without placed paths.
         head: SHA of HEAD afterwards, or None.
         diagnostics: what was found on the way.
+        descends: HEAD is ``base_ref`` or comes after it; None when there is none to ask.
+        unpatched: paths among the changes that the patch cannot carry.
     """
 
     verified: bool
@@ -60,6 +65,8 @@ class Observation:
     patch: Patch = Patch(b"")
     head: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    descends: bool | None = None
+    unpatched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +122,8 @@ class Workspace:
         observer: the orchestrator's own git directory, or None outside git.
         baseline: tree id that stands for the state before the agent, or None.
         diagnostics: what the decision or the placing had to say.
+        snapshot: what the orchestrator remembers of the repository, or None outside git.
+        lock: held by the one writer in a tree, until ``observe`` or ``remove``.
     """
 
     path: Path
@@ -127,3 +136,5 @@ class Workspace:
     observer: Path | None = None
     baseline: str | None = None
     diagnostics: tuple[Diagnostic, ...] = field(default=())
+    snapshot: Snapshot | None = field(default=None, repr=False, compare=False)
+    lock: WriteLock | None = field(default=None, repr=False, compare=False)

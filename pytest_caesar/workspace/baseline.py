@@ -1,0 +1,244 @@
+"""The tree before the agent, as a snapshot that the agent cannot reach."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_caesar.workspace import submodules
+from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.observer import Observer
+from pytest_caesar.workspace.snapshot import Snapshot, observer_config, read_plain_file
+from pytest_caesar.workspace.survey import (
+    EMPTY_TREES,
+    Checkout,
+    read_head,
+    read_refs,
+    read_rules,
+    take_marks,
+    without_filters,
+)
+
+MAX_INDEX_BYTES = 2 << 30
+"""Bytes of an index that is read; a million files take some 100 MB."""
+
+MAX_IGNORED = 1000
+"""Single ignored files whose state is remembered; folders that are ignored whole are not entered."""
+
+_RULE_FILES = re.compile(rb"\.gitignore|\.gitattributes")
+
+
+def of_commit(
+    checkout: Checkout,
+    settings: dict[str, str],
+    *,
+    base: str,
+    excluded: Iterable[bytes],
+    pristine: bool,
+    room: Path,
+) -> Snapshot:
+    """Return the snapshot for a checkout whose baseline is the commit or tree ``base``.
+
+    Args:
+        checkout: a worktree in which nobody has worked yet.
+        settings: its effective configuration.
+        base: what everything is compared with.
+        excluded: paths that are not the agent's, relative to the top level.
+        pristine: the index is known to hold exactly ``base``.
+        room: where a git directory may be made later.
+    """
+    index, index_time = _read_index(checkout)
+    return _snapshot(
+        checkout,
+        settings,
+        index=index,
+        index_time=index_time,
+        tree=base,
+        pristine=pristine,
+        excluded=tuple(excluded),
+        rule_files=_rule_files(checkout, index, untracked=False),
+        folder=None,
+        room=room,
+    )
+
+
+def of_work_tree(
+    checkout: Checkout,
+    settings: dict[str, str],
+    *,
+    excluded: Iterable[bytes],
+    folder: Path,
+    room: Path,
+) -> Snapshot:
+    """Return the snapshot for a checkout whose baseline is what lies in it now.
+
+    Args:
+        checkout: a checkout with work of the user's in it.
+        settings: its effective configuration.
+        excluded: paths that are not the agent's, relative to the top level.
+        folder: empty folder for a git directory; it keeps the baseline's content.
+        room: where a git directory may be made later.
+    """
+    index, index_time = _read_index(checkout)
+    quiet = Git(checkout.top, config=without_filters(settings))
+    ignored = quiet.run(
+        "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"
+    ).records
+    first = _snapshot(
+        checkout,
+        settings,
+        index=index,
+        index_time=index_time,
+        tree=EMPTY_TREES[checkout.object_format],
+        pristine=False,
+        excluded=tuple(excluded),
+        rule_files=_rule_files(checkout, index, untracked=True),
+        folder=folder,
+        room=room,
+        ignored=ignored,
+    )
+    observer = Observer(first, folder)
+    _normalise_index(quiet, observer, checkout)
+    scan = observer.scan()
+    observer.stage(scan.paths)
+    tree = observer.tree()
+    return replace(
+        first,
+        index=observer.index.read_bytes() if observer.index.exists() else b"",
+        index_time=observer.index.stat().st_mtime_ns if observer.index.exists() else 0,
+        tree=tree,
+        pristine=True,
+        nested=frozenset(scan.nested),
+    )
+
+
+def _snapshot(
+    checkout: Checkout,
+    settings: dict[str, str],
+    *,
+    index: bytes,
+    index_time: int,
+    tree: str,
+    pristine: bool,
+    excluded: tuple[bytes, ...],
+    rule_files: list[bytes],
+    folder: Path | None,
+    room: Path,
+    ignored: Iterable[bytes] = (),
+) -> Snapshot:
+    excludes, attributes = read_rules(checkout, settings, rule_files)
+    files: list[bytes] = []
+    for path in ignored:
+        if path.endswith(b"/"):
+            # The folder may be ignored by a file inside it, which nobody reads later.
+            excludes += b"/" + re.sub(rb"([\\*?\[])", rb"\\\1", path) + b"\n"
+        else:
+            files.append(path)
+    refs = read_refs(checkout)
+    head, head_name = read_head(checkout.git_dir, refs)
+    marks = take_marks(checkout)
+    marks["refs"] = refs
+    top = os.fsencode(checkout.top)
+    config = observer_config(settings, checkout.object_format)
+    return Snapshot(
+        top=checkout.top,
+        prefix=checkout.prefix,
+        git_dir=checkout.git_dir,
+        common_dir=checkout.common_dir,
+        objects=(checkout.objects, *([folder / "objects"] if folder is not None else [])),
+        index=index,
+        index_time=index_time,
+        tree=tree,
+        pristine=pristine,
+        room=room,
+        config=config,
+        excludes=excludes,
+        attributes=attributes,
+        sparse=_sparse_patterns(checkout, settings),
+        base_ref=checkout.head,
+        head=head,
+        head_name=head_name,
+        excluded=excluded,
+        marks=marks,
+        ignored=file_states(top, files[:MAX_IGNORED]),
+        submodules=submodules.states(checkout, index, config),
+    )
+
+
+def file_states(top: bytes, paths: Iterable[bytes]) -> dict[bytes, tuple[int, ...]]:
+    """Return what ``lstat`` says of each path; a missing one has no state."""
+    states: dict[bytes, tuple[int, ...]] = {}
+    for path in paths:
+        try:
+            found = os.lstat(os.path.join(top, path))  # noqa: PTH118 - bytes
+        except OSError:
+            continue
+        states[path] = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return states
+
+
+def _read_index(checkout: Checkout) -> tuple[bytes, int]:
+    path = checkout.git_dir / "index"
+    data = read_plain_file(path, MAX_INDEX_BYTES)
+    return (data, path.stat().st_mtime_ns) if data is not None else (b"", 0)
+
+
+def _rule_files(checkout: Checkout, index: bytes, *, untracked: bool) -> list[bytes]:
+    """List the ``.gitignore`` and ``.gitattributes`` files that count now."""
+    compressed = index[4:8] == b"\0\0\0\4"
+    if not untracked and not compressed and not _RULE_FILES.search(index):
+        return []  # saves a process for the many repositories without rules
+    extra = ["--others", "--exclude-standard"] if untracked else []
+    git = Git(checkout.top, {"GIT_LITERAL_PATHSPECS": "0"})
+    patterns = [f":(glob)**/{name}" for name in (".gitignore", ".gitattributes")]
+    records = git.run("ls-files", "-z", "--cached", *extra, "--", *patterns).records
+    return sorted(set(records))
+
+
+def _sparse_patterns(checkout: Checkout, settings: dict[str, str]) -> bytes | None:
+    if settings.get("core.sparsecheckout", "false").lower() not in ("true", "yes", "on", "1"):
+        return None
+    return read_plain_file(checkout.git_dir / "info" / "sparse-checkout")
+
+
+def _normalise_index(quiet: Git, observer: Observer, checkout: Checkout) -> None:
+    """Take bits, conflicts and shared parts out of the copy of the user's index."""
+    if not observer.index.exists():
+        return
+    if any(checkout.git_dir.glob("sharedindex.*")):
+        records = quiet.run("ls-files", "-z", "--stage").records
+        _rebuild(observer, records)
+        return
+    tags = observer.git.run("ls-files", "-z", "-v").records
+    if any(record[:1] == b"M" for record in tags):
+        _rebuild(observer, observer.git.run("ls-files", "-z", "--stage").records)
+        return
+    assumed = [record[2:] for record in tags if record[:1].islower()]
+    if assumed:
+        observer.git.run(
+            "update-index",
+            "-z",
+            "--no-assume-unchanged",
+            "--stdin",
+            stdin=b"".join(path + b"\0" for path in assumed),
+        )
+
+
+def _rebuild(observer: Observer, records: Iterable[bytes]) -> None:
+    """Write a plain index from ``ls-files --stage``; of a conflict, our side."""
+    chosen: dict[bytes, bytes] = {}
+    for record in records:
+        head, path = record.split(b"\t", 1)
+        mode, oid, stage = head.split(b" ")
+        if stage in (b"0", b"2") or path not in chosen:
+            chosen[path] = mode + b" " + oid + b"\t" + path
+    observer.index.unlink()
+    observer.git.run(
+        "update-index",
+        "-z",
+        "--index-info",
+        stdin=b"".join(line + b"\0" for line in chosen.values()),
+    )

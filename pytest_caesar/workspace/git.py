@@ -1,0 +1,302 @@
+"""The one place that starts git.
+
+Every call has an environment of its own, a checked exit code and a bounded
+time. Nothing of the surroundings redirects it, and no program that a
+repository configures is run by it.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from caesar_agent.errors import CaesarError
+from pytest_caesar.monotonic import monotonic, pause
+
+GIT_TIMEOUT = 300.0
+"""Seconds one git process may take; a checkout of a very large repository fits, a hang does not."""
+
+REAP_TIMEOUT = 5.0
+"""Seconds between the end of git's output and its exit; git closes them together."""
+
+STALL_INTERVAL = 1.0
+"""Seconds without an end after which ``on_stall`` is asked to help, again and again."""
+
+STDERR_TAIL = 2000
+"""Bytes of git's own words kept in an error."""
+
+_CONFIG_LOCATIONS = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"})
+# These say where the user's configuration lies; every other GIT_* variable redirects.
+
+_PINNED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.quotePath=true",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "advice.detachedHead=false",
+    "color.ui=false",
+)
+
+
+class GitError(CaesarError):
+    """A git process failed, could not be started, or did not end in time.
+
+    Attributes:
+        argv: what was run.
+        exit_code: negative for a signal; None when it could not be started.
+        stderr: the end of what it said.
+        timed_out: it was ended because it took too long.
+        timeout: the bound in seconds.
+    """
+
+    argv: tuple[str, ...]
+    exit_code: int | None
+    stderr: str
+    timed_out: bool
+    timeout: float
+
+    def message(self) -> str:
+        command = _shown(self.argv)
+        if self.timed_out:
+            return f"{command} did not end within {self.timeout:g} s and was stopped."
+        if self.exit_code is None:
+            return (
+                f"git could not be started ({self.stderr}). Install git, or put it on PATH, "
+                "and try again."
+            )
+        said = self.stderr.strip() or "it said nothing"
+        return f"{command} ended with exit code {self.exit_code}: {said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a git process left behind.
+
+    Attributes:
+        exit_code: one of those that the caller declared acceptable.
+        stdout: every byte.
+        stderr: every byte.
+    """
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def lines(self) -> list[str]:
+        """Standard output as lines, undecodable bytes kept."""
+        return os.fsdecode(self.stdout).splitlines()
+
+    @property
+    def records(self) -> list[bytes]:
+        """Standard output of a command with ``-z``."""
+        return self.stdout.split(b"\0")[:-1] if self.stdout else []
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git in one folder.
+
+    Attributes:
+        folder: where it runs.
+        variables: added to its environment, such as ``GIT_DIR``.
+        config: ``name=value`` settings that win over every file.
+        isolated: no user or system configuration is read at all.
+    """
+
+    folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    config: tuple[str, ...] = ()
+    isolated: bool = False
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        accept: Iterable[int] = (0,),
+        timeout: float = GIT_TIMEOUT,
+        on_stall: Callable[[], None] | None = None,
+    ) -> Result:
+        """Run one git command to its end.
+
+        Args:
+            arguments: the command and its arguments.
+            stdin: what it reads.
+            accept: exit codes that are answers.
+            timeout: seconds until it is stopped.
+            on_stall: called every ``STALL_INTERVAL`` seconds that it goes on.
+
+        Raises:
+            GitError: any other exit code, no start, or no end in time.
+        """
+        return self.start(*arguments, stdin=stdin).finish(
+            accept=accept, timeout=timeout, on_stall=on_stall
+        )
+
+    def start(self, *arguments: str, stdin: bytes = b"") -> Running:
+        """Start one git command, to be finished later."""
+        argv = ("git", *_settings(self.config), *arguments)
+        source: IO[bytes] | int = subprocess.DEVNULL
+        if stdin:
+            # A file instead of a pipe: git may answer before it has read everything.
+            source = tempfile.TemporaryFile()  # noqa: SIM115 - closed right below
+            source.write(stdin)
+            source.seek(0)
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            raise GitError(
+                argv=argv, exit_code=None, stderr=str(error), timed_out=False, timeout=0.0
+            ) from error
+        finally:
+            if not isinstance(source, int):
+                source.close()
+        return Running(argv, process)
+
+    def environment(self) -> dict[str, str]:
+        """Return the whole environment of the git process."""
+        return {**scrubbed_environment(isolated=self.isolated), **self.variables}
+
+
+def scrubbed_environment(*, isolated: bool = False) -> dict[str, str]:
+    """Return this process's environment without whatever redirects git.
+
+    Args:
+        isolated: leave out the user's and the system's git configuration too.
+    """
+    keep = frozenset() if isolated else _CONFIG_LOCATIONS
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in keep
+    }
+    environment.update(
+        LC_ALL="C",
+        GIT_TERMINAL_PROMPT="0",
+        GIT_OPTIONAL_LOCKS="0",
+        GIT_NO_REPLACE_OBJECTS="1",
+        GIT_NO_LAZY_FETCH="1",
+        GIT_PAGER="cat",
+        GIT_LITERAL_PATHSPECS="1",
+    )
+    if isolated:
+        environment.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL=os.devnull)
+        environment.update(GIT_ATTR_NOSYSTEM="1", HOME=os.devnull, XDG_CONFIG_HOME=os.devnull)
+    return environment
+
+
+class Running:
+    """A git process that was started and must be finished or stopped."""
+
+    def __init__(self, argv: tuple[str, ...], process: subprocess.Popen[bytes]) -> None:
+        self.argv = argv
+        self._process = process
+
+    def finish(
+        self,
+        *,
+        accept: Iterable[int] = (0,),
+        timeout: float = GIT_TIMEOUT,
+        on_stall: Callable[[], None] | None = None,
+    ) -> Result:
+        """Wait for the end; errors as for ``Git.run``."""
+        try:
+            stdout, stderr = self._read(timeout, on_stall)
+            exit_code = self._reap()
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            for pipe in (self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    pipe.close()
+        if exit_code not in accept:
+            raise GitError(
+                argv=self.argv,
+                exit_code=exit_code,
+                stderr=stderr[-STDERR_TAIL:].decode("utf-8", "replace"),
+                timed_out=False,
+                timeout=timeout,
+            )
+        return Result(exit_code, stdout, stderr)
+
+    def stop(self) -> None:
+        """End the process at once, if it still runs."""
+        if self._process.returncode is None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _read(self, timeout: float, on_stall: Callable[[], None] | None) -> tuple[bytes, bytes]:
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        chunks: dict[int, list[bytes]] = {}
+        begin = monotonic()
+        end = begin + timeout
+        stalled = begin + STALL_INTERVAL
+        with selectors.DefaultSelector() as selector:
+            for pipe in (self._process.stdout, self._process.stderr):
+                chunks[pipe.fileno()] = []
+                selector.register(pipe, selectors.EVENT_READ)
+            while selector.get_map():
+                now = monotonic()
+                if now >= end:
+                    raise self._late(timeout)
+                if on_stall is not None and now >= stalled:
+                    on_stall()
+                    stalled = now + STALL_INTERVAL
+                for key, _ in selector.select(min(end - now, STALL_INTERVAL)):
+                    data = os.read(key.fd, 1 << 20)
+                    if data:
+                        chunks[key.fd].append(data)
+                    else:
+                        selector.unregister(key.fileobj)
+        return tuple(b"".join(parts) for parts in chunks.values())  # type: ignore[return-value]
+
+    def _reap(self) -> int:
+        end = monotonic() + REAP_TIMEOUT
+        wait = 0.0001
+        while (exit_code := self._process.poll()) is None:
+            if monotonic() >= end:
+                raise self._late(REAP_TIMEOUT)
+            pause(wait)
+            wait = min(wait * 2, 0.02)
+        return exit_code
+
+    def _late(self, timeout: float) -> GitError:
+        return GitError(argv=self.argv, exit_code=None, stderr="", timed_out=True, timeout=timeout)
+
+
+def _settings(config: Sequence[str]) -> list[str]:
+    return [part for setting in (*_PINNED, *config) for part in ("-c", setting)]
+
+
+def _shown(argv: Sequence[str]) -> str:
+    """Return a command line without the settings, control characters escaped, shortened."""
+    words = list(argv)
+    while len(words) > 2 and words[1] == "-c":
+        del words[1:3]
+    text = " ".join(words).encode("utf-8", "backslashreplace").decode()
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return text if len(text) <= 300 else text[:297] + "..."

@@ -1,0 +1,78 @@
+"""One writer in one tree."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from pytest_caesar.workspace.errors import BusyError
+
+
+@dataclass(slots=True, eq=False)
+class WriteLock:
+    """A lock that ends with ``release``, with the value, or with the process.
+
+    Attributes:
+        descriptor: the locked folder, opened; -1 once released.
+        note: the file that says who holds the lock.
+    """
+
+    descriptor: int
+    note: Path
+
+    def __del__(self) -> None:
+        release(self)
+
+
+def acquire(folder: Path, task_id: str) -> WriteLock:
+    """Take the write lock of a folder.
+
+    Raises:
+        BusyError: another task holds it.
+    """
+    import fcntl  # not on Windows, where this room refuses by name
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    note = _note_file(folder)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise BusyError(folder=str(folder), task_id=task_id, holder=_holder(note)) from error
+    with contextlib.suppress(OSError):
+        note.parent.mkdir(mode=0o700, exist_ok=True)
+        note.write_text(json.dumps({"task_id": task_id, "pid": os.getpid()}))
+    return WriteLock(descriptor, note)
+
+
+def release(lock: WriteLock | None) -> None:
+    """Give a lock back; None and released ones are fine."""
+    if lock is None or lock.descriptor < 0:
+        return
+    import fcntl
+
+    descriptor, lock.descriptor = lock.descriptor, -1
+    with contextlib.suppress(OSError):
+        lock.note.unlink(missing_ok=True)
+    # Unlocked by name: a child that was forked meanwhile still has the same open folder.
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
+def _note_file(folder: Path) -> Path:
+    name = sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
+    return Path(tempfile.gettempdir()) / f"caesar-writers-{os.getuid()}" / f"{name}.json"
+
+
+def _holder(note: Path) -> str:
+    try:
+        found = json.loads(note.read_text())
+        return f"task {str(found['task_id'])[:80]} (process {int(found['pid'])})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another task"

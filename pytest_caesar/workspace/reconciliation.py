@@ -1,0 +1,358 @@
+"""What the report declares beside what git shows; pure."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from caesar_agent.documents.report import Action, Change, Finding, Report
+from pytest_caesar.workspace.values import Observation, ObservedChange
+
+Verdict = Literal["matched", "undeclared", "phantom", "wrong-action", "unverified"]
+
+TITLES: dict[Verdict, str] = {
+    "undeclared": "Undeclared change",
+    "phantom": "Change declared but not found in the diff",
+    "wrong-action": "Change declared with another action",
+}
+"""Titles of the findings that are added to the report handed on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconciledPath:
+    """One path of either side.
+
+    Attributes:
+        path: relative to the workspace, as git spells it where git shows it.
+        verdict: how the two sides meet.
+        declared_action, observed_action: None where a side is silent.
+        summary: the agent's own words on this path.
+        old_path: where git says it was renamed from.
+        outside: it lies outside the workspace.
+    """
+
+    path: str
+    verdict: Verdict
+    declared_action: Action | None = None
+    observed_action: Action | None = None
+    summary: str = ""
+    old_path: str | None = None
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """Every path of either side with its verdict, in path order."""
+
+    entries: tuple[ReconciledPath, ...] = ()
+
+    @property
+    def matched(self) -> tuple[ReconciledPath, ...]:
+        """Declared as git shows it."""
+        return self._of("matched")
+
+    @property
+    def undeclared(self) -> tuple[ReconciledPath, ...]:
+        """Shown by git, not declared."""
+        return self._of("undeclared")
+
+    @property
+    def phantom(self) -> tuple[ReconciledPath, ...]:
+        """Declared, not shown by git."""
+        return self._of("phantom")
+
+    @property
+    def wrong_action(self) -> tuple[ReconciledPath, ...]:
+        """Declared with an action that git contradicts."""
+        return self._of("wrong-action")
+
+    @property
+    def unverified(self) -> tuple[ReconciledPath, ...]:
+        """Declared where git looks away, or could not look."""
+        return self._of("unverified")
+
+    def _of(self, verdict: Verdict) -> tuple[ReconciledPath, ...]:
+        return tuple(entry for entry in self.entries if entry.verdict == verdict)
+
+
+def reconcile(
+    declared: Sequence[Change],
+    observation: Observation,
+    *,
+    workspace: str,
+    ignored: Iterable[str] = frozenset(),
+) -> Reconciliation:
+    """Lay what the report declares beside what git shows; git wins.
+
+    Args:
+        declared: as the agent wrote them; paths in any spelling.
+        observation: what git shows.
+        workspace: absolute path of the workspace, for absolute declarations.
+        ignored: declared paths that git ignores, in the spelling of the report.
+
+    Returns:
+        One entry for each path of either side, in path order. O(n + m).
+    """
+    ignored = frozenset(ignored)
+    paths = frozenset(normalised(path, workspace) for path in ignored)
+    claims = _claims(declared, workspace)
+    if not observation.verified:
+        return _sorted(_silent(claim, "unverified") for claim in claims.values())
+    match = _Matching(claims, observation.changes)
+    match.exact()
+    match.renames()
+    match.spellings()
+    match.folders()
+    entries = list(match.entries.values())
+    entries += [
+        _silent(claim, "unverified" if claim.path in paths else "phantom")
+        for claim in match.open_claims()
+    ]
+    return _sorted(entries)
+
+
+def normalised(path: str, workspace: str) -> str:
+    """Return a declared path relative to the workspace, without detours.
+
+    An absolute path inside the workspace becomes relative; another one stays absolute.
+    """
+    if path.startswith("/"):
+        plain = "/" + posixpath.normpath(path).lstrip("/")
+        base = posixpath.normpath(workspace)
+        if plain == base:
+            return "."
+        if not plain.startswith(base.rstrip("/") + "/"):
+            return plain
+        return plain[len(base.rstrip("/")) + 1 :]
+    return posixpath.normpath(path) if path else "."
+
+
+def document_path(path: str) -> str:
+    r"""Return a path as documents can hold it: bytes that are not UTF-8 as ``\xff``."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def reconciled_report(
+    report: Report, reconciliation: Reconciliation, observation: Observation
+) -> Report:
+    """Return the report that is handed on: changes as git shows them, differences as findings.
+
+    The agent's own summary of a file is kept. Without verification the report stays as it is.
+    """
+    if not observation.verified:
+        return report
+    summaries = {entry.path: entry.summary for entry in reconciliation.entries}
+    changes = tuple(
+        Change(
+            path=document_path(change.path),
+            action=change.action,
+            summary=summaries.get(change.path) or _renamed_from(change),
+        )
+        for change in observation.changes
+    )
+    findings = tuple(
+        Finding(
+            severity="medium",
+            title=TITLES[entry.verdict],
+            file=document_path(entry.path),
+            detail=_detail(entry),
+        )
+        for entry in reconciliation.entries
+        if entry.verdict in TITLES
+    )
+    return report.model_copy(update={"changes": changes, "findings": (*report.findings, *findings)})
+
+
+@dataclass(slots=True)
+class _Claim:
+    """What the report says about one path, after all its entries on it."""
+
+    path: str
+    actions: list[Action] = field(default_factory=list)
+    summary: str = ""
+    old_path: str | None = None
+
+
+class _Matching:
+    """Claims and observed changes on their way to each other, strictest rule first."""
+
+    def __init__(self, claims: dict[str, _Claim], observed: Sequence[ObservedChange]) -> None:
+        self.claims = claims
+        # A nested repository is shown with a slash at its end, which no declaration needs.
+        self.observed = {change.path.rstrip("/"): change for change in observed}
+        self.origins = {change.old_path: change for change in observed if change.old_path}
+        self.used: set[str] = set()
+        self.entries = {
+            change.path.rstrip("/"): ReconciledPath(
+                path=change.path,
+                verdict="undeclared",
+                observed_action=change.action,
+                old_path=change.old_path,
+                outside=change.outside,
+            )
+            for change in observed
+        }
+
+    def open_claims(self) -> list[_Claim]:
+        return [claim for path, claim in self.claims.items() if path not in self.used]
+
+    def open_changes(self) -> list[ObservedChange]:
+        return [
+            change
+            for path, change in self.observed.items()
+            if self.entries[path].verdict == "undeclared"
+        ]
+
+    def exact(self) -> None:
+        """The same path on both sides."""
+        for path, claim in self.claims.items():
+            change = self.observed.get(path)
+            if change is not None:
+                self._meet(claim, change, agrees=self._agrees(claim, change))
+
+    def renames(self) -> None:
+        """A rename told as its halves, or its halves told as a rename."""
+        for claim in self.open_claims():
+            change = self.origins.get(claim.path)
+            # The old name of a rename that git found: gone from there, as declared.
+            if change is None or not {"deleted", "renamed"} & set(claim.actions):
+                continue
+            if (
+                "renamed" in claim.actions
+                and self.entries[change.path.rstrip("/")].verdict == "undeclared"
+            ):
+                self._meet(claim, change, agrees=True)
+            self.used.add(claim.path)
+        told = [
+            self.claims[path]
+            for path in self.used
+            if path in self.observed
+            and "renamed" in self.claims[path].actions
+            and self.observed[path].action == "created"
+        ]
+        gone = {change.path: change for change in self.open_changes() if change.action == "deleted"}
+        for claim in told:
+            origin = self._origin(claim, gone, alone=len(told) == 1)
+            if origin is not None:
+                self._meet(claim, gone.pop(origin), agrees=True)
+
+    def spellings(self) -> None:
+        """Names that differ in Unicode normalisation alone, where no other reading exists."""
+        claims = self.open_claims()
+        changes = self.open_changes()
+        declared = Counter(_nfc(claim.path) for claim in claims)
+        shown = Counter(_nfc(path) for path in self.observed)
+        by_name = {_nfc(change.path): change for change in changes}
+        for claim in claims:
+            name = _nfc(claim.path)
+            change = by_name.get(name)
+            if change is not None and declared[name] == shown[name] == 1:
+                self._meet(claim, change, agrees=self._agrees(claim, change))
+
+    def folders(self) -> None:
+        """A folder declared for all that changed in it."""
+        claims = {claim.path: claim for claim in self.open_claims()}
+        if not claims:
+            return
+        for change in self.open_changes():
+            for parent in _parents(change.path):
+                claim = claims.get(parent)
+                if claim is not None:
+                    agrees = change.action in claim.actions or "modified" in claim.actions
+                    self._meet(claim, change, agrees=agrees)
+                    break
+
+    def _agrees(self, claim: _Claim, change: ObservedChange) -> bool:
+        if change.action in claim.actions:
+            return True
+        if change.action == "renamed":
+            # Created here and deleted there is what a rename is.
+            origin = self.claims.get(change.old_path or "")
+            return (
+                "created" in claim.actions
+                and origin is not None
+                and bool({"deleted", "renamed"} & set(origin.actions))
+            )
+        # Below git's threshold of similarity a rename is two changes.
+        return "renamed" in claim.actions and change.action in ("created", "deleted")
+
+    def _origin(self, claim: _Claim, gone: dict[str, ObservedChange], *, alone: bool) -> str | None:
+        if claim.old_path in gone:
+            return claim.old_path
+        named = [path for path in gone if path in claim.summary] if len(gone) <= 100 else []
+        if len(named) == 1:
+            return named[0]
+        return next(iter(gone)) if alone and len(gone) == 1 else None
+
+    def _meet(self, claim: _Claim, change: ObservedChange, *, agrees: bool) -> None:
+        self.used.add(claim.path)
+        action = change.action if change.action in claim.actions else claim.actions[-1]
+        self.entries[change.path.rstrip("/")] = ReconciledPath(
+            path=change.path,
+            verdict="matched" if agrees else "wrong-action",
+            declared_action=action,
+            observed_action=change.action,
+            summary=claim.summary,
+            old_path=change.old_path,
+            outside=change.outside,
+        )
+
+
+def _claims(declared: Iterable[Change], workspace: str) -> dict[str, _Claim]:
+    claims: dict[str, _Claim] = {}
+    for change in declared:
+        path = normalised(change.path, workspace)
+        claim = claims.setdefault(path, _Claim(path))
+        claim.actions.append(change.action)
+        claim.summary = change.summary or claim.summary
+        extra = (change.model_extra or {}).get("old_path")
+        if isinstance(extra, str):
+            claim.old_path = normalised(extra, workspace)
+    return claims
+
+
+def _silent(claim: _Claim, verdict: Verdict) -> ReconciledPath:
+    return ReconciledPath(
+        path=claim.path,
+        verdict=verdict,
+        declared_action=claim.actions[-1],
+        summary=claim.summary,
+        outside=claim.path.startswith(("../", "/")) or claim.path == "..",
+    )
+
+
+def _sorted(entries: Iterable[ReconciledPath]) -> Reconciliation:
+    return Reconciliation(tuple(sorted(entries, key=lambda entry: _sort_key(entry.path))))
+
+
+def _sort_key(path: str) -> bytes:
+    try:
+        return os.fsencode(path)
+    except UnicodeEncodeError:  # a lone surrogate that JSON let through
+        return path.encode("utf-8", "surrogatepass")
+
+
+def _nfc(path: str) -> str:
+    return unicodedata.normalize("NFC", path)
+
+
+def _parents(path: str) -> Iterable[str]:
+    while (path := posixpath.dirname(path)) not in ("", "/"):
+        yield path
+
+
+def _renamed_from(change: ObservedChange) -> str:
+    return f"renamed from {document_path(change.old_path)}" if change.old_path else ""
+
+
+def _detail(entry: ReconciledPath) -> str:
+    if entry.verdict == "undeclared":
+        return f"Git shows it {entry.observed_action}; the report does not mention it."
+    if entry.verdict == "phantom":
+        return f"The report says {entry.declared_action}; git shows no change."
+    return f"The report says {entry.declared_action}; git shows it {entry.observed_action}."

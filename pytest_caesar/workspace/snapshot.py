@@ -1,0 +1,137 @@
+"""All that the orchestrator remembers of a repository from before the agent."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_RULE_BYTES = 16 << 20
+"""Bytes read of one ``.gitignore`` or ``.gitattributes``; no honest one comes near."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A repository as it stood before the agent; kept in memory, out of its reach.
+
+    Attributes:
+        top: top level of the checkout.
+        prefix: the workspace relative to ``top``, "" when it is the same folder.
+        git_dir: the checkout's own git directory.
+        common_dir: the git directory it shares with other checkouts.
+        objects: folders that hold the objects of the baseline.
+        index: bytes of an index whose entries are the baseline.
+        index_time: when that index was written, in ns; entries as young are compared by content.
+        tree: id of the baseline's tree.
+        pristine: ``index`` holds exactly ``tree``, so what git finds clean is unchanged.
+        config, excludes, attributes, sparse: files of the observer's git directory.
+        base_ref: commit that the work starts from, or None.
+        head, head_name: where HEAD pointed.
+        room: folder where a git directory may be made to look at the tree again.
+        excluded: paths below which nothing is the agent's, relative to ``top``.
+        nested: nested repositories that were already there.
+        marks: fingerprints of files and refs by what they are called in a diagnostic.
+        ignored: state of single ignored files, by path.
+        submodules: commit and state of each submodule, by path.
+    """
+
+    top: Path
+    prefix: str
+    git_dir: Path
+    common_dir: Path
+    objects: tuple[Path, ...]
+    index: bytes
+    index_time: int
+    tree: str
+    pristine: bool
+    room: Path
+    config: bytes
+    excludes: bytes
+    attributes: bytes
+    sparse: bytes | None = None
+    base_ref: str | None = None
+    head: str | None = None
+    head_name: str | None = None
+    excluded: tuple[bytes, ...] = ()
+    nested: frozenset[bytes] = frozenset()
+    marks: dict[str, object] = field(default_factory=dict)
+    ignored: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
+    submodules: dict[bytes, tuple[str, str]] = field(default_factory=dict)
+
+
+def read_plain_file(path: Path | bytes, limit: int = MAX_RULE_BYTES) -> bytes | None:
+    """Return the first ``limit`` bytes of a regular file; None for anything else.
+
+    Links are not followed and FIFOs are not waited for.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(limit)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def is_within(path: bytes, folders: Iterable[bytes]) -> bool:
+    """Tell whether ``path`` is one of ``folders`` or lies below one, by whole components."""
+    return any(path == folder or path.startswith(folder + b"/") for folder in folders)
+
+
+def observer_config(settings: dict[str, str], object_format: str) -> bytes:
+    """Return the configuration of the observer's git directory.
+
+    Args:
+        settings: the user's effective settings, names in lower case.
+        object_format: ``sha1`` or ``sha256``.
+    """
+    lines = [
+        "[core]",
+        f"\trepositoryFormatVersion = {int(object_format != 'sha1')}",
+        "\tbare = false",
+        # What the user's checkout looks like is the user's: conversions that follow from these
+        # must give the same files, or every line would count as changed.
+        *(
+            f"\t{name} = {_value(settings[name.lower()])}"
+            for name in (
+                "core.autocrlf",
+                "core.eol",
+                "core.fileMode",
+                "core.symlinks",
+                "core.ignoreCase",
+                "core.precomposeUnicode",
+                "core.bigFileThreshold",
+            )
+            if name.lower() in settings
+        ),
+        "\tsafeCrlf = false",
+        "\ttrustCtime = true",
+        "\tcheckStat = default",
+        "\tuntrackedCache = false",
+        # Names that are dangerous elsewhere are shown, not hidden.
+        "\tprotectNTFS = false",
+        "\tprotectHFS = false",
+        "\tlooseCompression = 1",
+        "\tfsync = none",
+        "[index]",
+        "\tsparse = false",
+        "[core]",
+        "\tsparseCheckout = true",
+    ]
+    lines = [line.replace("\tcore.", "\t") for line in lines]
+    if object_format != "sha1":
+        lines += ["[extensions]", f"\tobjectFormat = {object_format}"]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _value(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

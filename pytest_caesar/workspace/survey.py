@@ -1,0 +1,242 @@
+"""What a repository looks like from outside: where it lies, how it is set, what could be tampered with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_caesar.workspace.errors import RepositoryError
+from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
+from pytest_caesar.workspace.snapshot import read_plain_file
+
+EMPTY_TREES = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""Id of the tree without entries, by object format; every git knows it."""
+
+MAX_REFS = 5000
+"""Loose refs that are compared; a repository with more packs them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkout:
+    """One checkout of a repository.
+
+    Attributes:
+        top: its top level.
+        prefix: the folder that was asked about, relative to ``top``; POSIX, "" for ``top``.
+        git_dir, common_dir, objects: where git keeps what.
+        object_format: ``sha1`` or ``sha256``.
+        head: SHA of the commit it stands on, or None without a commit.
+    """
+
+    top: Path
+    prefix: str
+    git_dir: Path
+    common_dir: Path
+    objects: Path
+    object_format: str
+    head: str | None
+
+    @property
+    def git(self) -> Git:
+        """Git in this checkout, with the user's configuration."""
+        return Git(self.top)
+
+
+def locate(folder: Path) -> Checkout | None:
+    """Return the checkout that holds ``folder``, or None outside any repository.
+
+    Raises:
+        RepositoryError: there is one, and git refuses to work with it.
+    """
+    result = Git(folder).run(
+        "rev-parse",
+        "--path-format=absolute",
+        "--show-toplevel",
+        "--absolute-git-dir",
+        "--git-common-dir",
+        "--git-path",
+        "objects",
+        "--show-object-format",
+        "--show-prefix",
+        "HEAD^{commit}",
+        accept=(0, 128),
+    )
+    found = result.stdout.split(b"\n")
+    if result.exit_code and len(found) < 7:
+        said = os.fsdecode(result.stderr).strip().splitlines()
+        problem = said[0] if said else "it said nothing"
+        if "not a git repository" in problem and not _has_git_entry(folder):
+            return None
+        raise RepositoryError(folder=str(folder), problem=_sentence(problem))
+    if len(found) not in (8, 9):
+        raise RepositoryError(
+            folder=str(folder), problem="its path holds a line break, which git cannot print."
+        )
+    top, git_dir, common_dir, objects, object_format, prefix, head = map(os.fsdecode, found[:7])
+    return Checkout(
+        top=Path(top),
+        prefix=prefix.rstrip("/"),
+        git_dir=Path(git_dir),
+        common_dir=Path(common_dir),
+        objects=Path(objects),
+        object_format=object_format,
+        head=None if result.exit_code else head,
+    )
+
+
+def resolve_commit(checkout: Checkout, name: str) -> str:
+    """Return the full SHA of the commit that ``name`` stands for now; GitError if none."""
+    return checkout.git.run(
+        "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+    ).lines[0]
+
+
+def read_settings(checkout: Checkout) -> dict[str, str]:
+    """Return the effective configuration; names in lower case but for subsections, last one wins."""
+    records = checkout.git.run("config", "-z", "--list").records
+    settings: dict[str, str] = {}
+    for record in records:
+        name, _, value = os.fsdecode(record).partition("\n")
+        settings[name] = value if "\n" in os.fsdecode(record) else "true"
+    return settings
+
+
+def without_filters(settings: dict[str, str]) -> tuple[str, ...]:
+    """Return settings under which no filter program runs."""
+    drivers = {
+        name[len("filter.") :].rpartition(".")[0] for name in settings if name.startswith("filter.")
+    }
+    return tuple(
+        f"filter.{driver}.{key}"
+        for driver in sorted(drivers)
+        if "=" not in driver
+        for key in ("smudge=", "clean=", "process=", "required=false")
+    )
+
+
+def read_rules(
+    checkout: Checkout, settings: dict[str, str], names: Iterable[bytes]
+) -> tuple[bytes, bytes]:
+    """Return the ignore rules and the attribute rules as they stand now.
+
+    Args:
+        checkout: whose rules.
+        settings: its effective configuration.
+        names: every ``.gitignore`` and ``.gitattributes``, relative to the top level.
+    """
+    ignore: list[tuple[bytes, bytes]] = []
+    attributes: list[tuple[bytes, bytes]] = []
+    top = os.fsencode(checkout.top)
+    for name in names:
+        folder, _, base = name.rpartition(b"/")
+        text = read_plain_file(os.path.join(top, name))  # noqa: PTH118 - bytes
+        if text is not None:
+            (ignore if base == b".gitignore" else attributes).append((folder, text))
+    info = checkout.common_dir / "info"
+    general = (
+        _user_file(settings, "core.excludesfile", "ignore"),
+        read_plain_file(info / "exclude"),
+    )
+    return (
+        merge_ignore_rules(ignore, general=b"\n".join(text or b"" for text in general)),
+        merge_attribute_rules(
+            attributes,
+            general=_user_file(settings, "core.attributesfile", "attributes") or b"",
+            particular=read_plain_file(info / "attributes") or b"",
+        ),
+    )
+
+
+def take_marks(checkout: Checkout) -> dict[str, object]:
+    """Return fingerprints of what an agent has no business changing, and of the refs."""
+    common, git_dir = checkout.common_dir, checkout.git_dir
+    files = {
+        "config": common / "config",
+        "config.worktree": git_dir / "config.worktree",
+        "info/exclude": common / "info" / "exclude",
+        "info/attributes": common / "info" / "attributes",
+        "info/grafts": common / "info" / "grafts",
+        "objects/info/alternates": checkout.objects / "info" / "alternates",
+        ".git": checkout.top / ".git",
+        "commondir": git_dir / "commondir",
+        "gitdir": git_dir / "gitdir",
+    }
+    marks: dict[str, object] = {name: read_plain_file(path) for name, path in files.items()}
+    marks["hooks"] = _folder_mark(common / "hooks")
+    marks["refs/replace"] = _folder_mark(common / "refs" / "replace")
+    return marks
+
+
+def read_refs(checkout: Checkout) -> dict[str, str]:
+    """Return loose and packed refs by name, but for those of the orchestrator and of remotes."""
+    refs: dict[str, str] = {}
+    packed = read_plain_file(checkout.common_dir / "packed-refs") or b""
+    for line in os.fsdecode(packed).splitlines():
+        value, _, name = line.partition(" ")
+        if name.startswith("refs/") and len(value) >= 40:
+            refs[name] = value
+    base = os.fspath(checkout.common_dir)
+    seen = 0
+    for kind in ("heads", "tags", "stash"):
+        start = os.path.join(base, "refs", kind)  # noqa: PTH118 - walked below
+        for name in [start] if kind == "stash" else _walk(start):
+            seen += 1
+            if seen > MAX_REFS:
+                return refs
+            content = read_plain_file(Path(name), 200)
+            if content is not None:
+                refs[os.path.relpath(name, base)] = os.fsdecode(content).strip()
+    return {name: value for name, value in refs.items() if _is_users_ref(name)}
+
+
+def read_head(checkout_git_dir: Path, refs: dict[str, str]) -> tuple[str | None, str | None]:
+    """Return SHA and branch that HEAD stands for, as far as plain files tell; (None, None) if not."""
+    text = os.fsdecode(read_plain_file(checkout_git_dir / "HEAD", 4096) or b"").strip()
+    if text.startswith("ref: "):
+        name = text[5:].strip()
+        return refs.get(name), name
+    return (text or None), None
+
+
+def _is_users_ref(name: str) -> bool:
+    return name == "refs/stash" or name.startswith(("refs/heads/", "refs/tags/"))
+
+
+def _walk(start: str) -> Iterable[str]:
+    for folder, _, files in os.walk(start):
+        for name in files:
+            yield os.path.join(folder, name)  # noqa: PTH118 - walked
+
+
+def _folder_mark(folder: Path) -> tuple[tuple[str, int, int, int, int], ...] | None:
+    try:
+        with os.scandir(folder) as entries:
+            found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+    except OSError:
+        return None
+    return tuple(
+        sorted((name, s.st_mode, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for name, s in found)
+    )
+
+
+def _user_file(settings: dict[str, str], key: str, default: str) -> bytes | None:
+    named = settings.get(key)
+    if named is None:
+        base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+        named = f"{base}/git/{default}"
+    return read_plain_file(Path(os.path.expanduser(named)))  # noqa: PTH111 - "~user" too
+
+
+def _has_git_entry(folder: Path) -> bool:
+    return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
+
+
+def _sentence(text: str) -> str:
+    text = text.removeprefix("fatal: ").strip()
+    return text if text.endswith((".", "!")) else f"{text}."

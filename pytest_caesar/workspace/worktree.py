@@ -1,0 +1,260 @@
+"""Worktrees made for a task, and their end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from caesar_agent.diagnostics import Diagnostic
+from pytest_caesar.workspace import locks, observation
+from pytest_caesar.workspace.errors import (
+    OccupiedError,
+    UnrecordedWorkError,
+    WorktreeImpossibleError,
+)
+from pytest_caesar.workspace.git import Git, GitError, Running
+from pytest_caesar.workspace.naming import branch_name
+from pytest_caesar.workspace.snapshot import read_plain_file
+from pytest_caesar.workspace.survey import Checkout, without_filters
+from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
+
+MAX_BRANCHES = 100
+"""Names that are tried when a branch of that name exists."""
+
+MAX_NAMED = 5
+"""Paths named in the hint on uncommitted work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A fresh worktree."""
+
+    checkout: Checkout
+    branch: str
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def create(
+    request: WorkspaceRequest,
+    checkout: Checkout,
+    settings: dict[str, str],
+    undo: contextlib.ExitStack,
+) -> Made:
+    """Make the worktree, its branch and the ref that keeps its start reachable.
+
+    Args:
+        request: for whom.
+        checkout: where the user stands.
+        settings: effective configuration of ``checkout``.
+        undo: gets what takes everything back.
+    """
+    assert checkout.head is not None
+    top = checkout.top / ".caesar" / "wt" / request.task_id
+    if os.path.lexists(top):
+        raise OccupiedError(what=str(top), remedy="Remove it, or choose another task id.")
+    git = Git(checkout.top, config=without_filters(settings))
+    status = git.start(
+        "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
+    )
+    try:
+        _make_room(checkout, undo)
+        branch = _make_refs(git, request, checkout.head, undo)
+        undo.callback(_destroy, top, checkout.common_dir)
+        git.run("worktree", "add", "--quiet", str(top), branch)
+        git_dir = _linked_git_dir(top)
+        if git_dir is None:
+            raise OccupiedError(
+                what=f"{top / '.git'}", remedy="Git made no worktree there; check the disk."
+            )
+        made = replace(checkout, top=top, git_dir=git_dir)
+        if not (top / checkout.prefix).is_dir():
+            raise WorktreeImpossibleError(
+                folder=str(checkout.top / checkout.prefix),
+                problem=f"commit {checkout.head[:12]} does not hold this folder",
+                remedy="Commit something in it, or ask for isolation 'inplace'.",
+            )
+        diagnostics = _uncommitted(status, checkout)
+    except BaseException:
+        status.stop()
+        raise
+    return Made(made, branch, diagnostics)
+
+
+def hide(folder: Path) -> None:
+    """Keep a folder of ours out of the user's ``git status``."""
+    if folder.parent.name == ".caesar" and not os.path.lexists(folder / ".gitignore"):
+        with contextlib.suppress(FileExistsError):
+            descriptor = os.open(folder / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            with os.fdopen(descriptor, "w") as file:
+                file.write("*\n")
+
+
+def remove(workspace: Workspace, *, task_id: str, recorded: Observation | None = None) -> None:
+    """Remove what was made for a task: worktree, branch, ref, the orchestrator's copies.
+
+    Work that is in no ``recorded`` observation is never deleted. Links are
+    removed, not followed; read-only folders are made writable first.
+
+    Args:
+        workspace: as ``prepare`` made it; one in place loses nothing but our own files.
+        task_id: whose.
+        recorded: what was observed and saved elsewhere.
+
+    Raises:
+        UnrecordedWorkError: the worktree holds more than ``recorded``; it was kept.
+    """
+    locks.release(workspace.lock)
+    snapshot = workspace.snapshot
+    if snapshot is None:
+        return
+    if workspace.branch is not None and os.path.lexists(snapshot.top):
+        _refuse_to_lose(workspace, recorded)
+        _destroy(snapshot.top, snapshot.common_dir)
+    if workspace.branch is not None:
+        refs = (f"refs/heads/{workspace.branch}", f"refs/caesar/{task_id}")
+        _delete_refs(Git(snapshot.common_dir), *refs)
+    shutil.rmtree(snapshot.room / "observer", ignore_errors=True)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all in it; links are removed, read-only folders too."""
+    if folder.is_symlink() or not folder.is_dir():
+        folder.unlink(missing_ok=True)
+        return
+
+    def retry(function: Callable[..., Any], path: str, _: object) -> None:
+        parent = os.path.dirname(path)  # noqa: PTH120 - as shutil gives it
+        for blocked in (parent, path):
+            with contextlib.suppress(OSError):
+                mode = os.lstat(blocked).st_mode
+                if stat.S_ISDIR(mode):
+                    os.chmod(blocked, mode | stat.S_IRWXU, follow_symlinks=True)  # noqa: PTH101
+        if function in (os.open, os.scandir, os.lstat) or function is os.rmdir:
+            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+                shutil.rmtree(path, ignore_errors=True)
+            return
+        with contextlib.suppress(OSError):
+            function(path)
+
+    shutil.rmtree(folder, onerror=retry)
+
+
+def _make_room(checkout: Checkout, undo: contextlib.ExitStack) -> None:
+    for folder in (checkout.top / ".caesar", checkout.top / ".caesar" / "wt"):
+        try:
+            folder.mkdir(mode=0o755)
+        except FileExistsError:
+            if folder.is_symlink() or not folder.is_dir():
+                raise OccupiedError(
+                    what=str(folder), remedy="It must be a folder, not a link or a file."
+                ) from None
+        else:
+            undo.callback(_remove_if_empty, folder)
+    hide(checkout.top / ".caesar" / "wt")
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        if folder.name == "wt":
+            (folder / ".gitignore").unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _make_refs(git: Git, request: WorkspaceRequest, commit: str, undo: contextlib.ExitStack) -> str:
+    """Create branch and keeping ref in one transaction; a taken branch name gets a number."""
+    wanted = branch_name(request.task_id, request.objective, request.label)
+    keep = f"refs/caesar/{request.task_id}"
+    for number in range(1, MAX_BRANCHES + 1):
+        branch = wanted if number == 1 else f"{wanted}-{number}"
+        ref = f"refs/heads/{branch}"
+        # "update" with no old value replaces a ref that an earlier run of this id left.
+        commands = f"create {ref} {commit}\nupdate {keep} {commit}\n"
+        try:
+            git.run("update-ref", "--stdin", stdin=commands.encode())
+        except GitError as error:
+            if "reference already exists" in error.stderr:
+                continue
+            if "cannot lock ref" in error.stderr and "exists; cannot create" in error.stderr:
+                raise OccupiedError(
+                    what=f"a branch called 'caesar' (or one that is the beginning of '{branch}')",
+                    remedy="Rename that branch: git cannot hold both names.",
+                ) from error
+            raise
+        undo.callback(_delete_refs, git, ref, keep)
+        return branch
+    raise OccupiedError(what=f"branch '{wanted}'", remedy="Delete the branches of earlier tasks.")
+
+
+def _delete_refs(git: Git, *refs: str) -> None:
+    commands = "".join(f"delete {ref}\n" for ref in refs)
+    with contextlib.suppress(GitError):
+        git.run("update-ref", "--stdin", stdin=commands.encode())
+
+
+def _destroy(top: Path, common_dir: Path) -> None:
+    """Remove a worktree and what git notes about it, without asking git about either."""
+    if os.path.lexists(top):
+        remove_tree(top)
+    notes = common_dir / "worktrees"
+    with contextlib.suppress(OSError):
+        for entry in list(notes.iterdir()):
+            text = os.fsdecode(read_plain_file(entry / "gitdir", 8192) or b"").strip()
+            if text == str(top / ".git") and not entry.is_symlink():
+                remove_tree(entry)
+        notes.rmdir()  # only when it is empty, as git does
+
+
+def _linked_git_dir(top: Path) -> Path | None:
+    text = os.fsdecode(read_plain_file(top / ".git", 8192) or b"").strip()
+    return Path(os.path.join(top, text[8:])) if text.startswith("gitdir: ") else None  # noqa: PTH118
+
+
+def _uncommitted(status: Running, checkout: Checkout) -> tuple[Diagnostic, ...]:
+    assert checkout.head is not None
+    try:
+        output = status.finish().stdout
+    except GitError:
+        return ()  # a hint is not worth a refusal
+    paths: list[str] = []
+    fields = iter(output.split(b"\0"))
+    for record in fields:
+        if record[3:].startswith(b".caesar/") or not record:
+            continue
+        paths.append(os.fsdecode(record[3:]))
+        if record[:1] in b"RC":
+            next(fields, None)
+    if not paths:
+        return ()
+    shown = ", ".join(paths[:MAX_NAMED]) + (", …" if len(paths) > MAX_NAMED else "")
+    return (
+        Diagnostic(
+            code="uncommitted-work",
+            message=f"The agent sees commit {checkout.head[:12]}; what is not committed is not in "
+            f"its worktree: {shown}.",
+            path=paths[0],
+        ),
+    )
+
+
+def _refuse_to_lose(workspace: Workspace, recorded: Observation | None) -> None:
+    found = observation.observe(workspace)
+    lost = ""
+    if not found.verified:
+        lost = "git cannot tell what the agent did in it"
+    elif recorded is None:
+        if found.changes:
+            lost = f"{len(found.changes)} changed paths are recorded nowhere"
+        elif found.head not in (None, workspace.base_ref):
+            lost = f"its HEAD {found.head} is recorded nowhere"
+    elif (found.changes, found.patch) != (recorded.changes, recorded.patch):
+        lost = "it was changed after it was observed"
+    if not lost and found.unpatched:
+        lost = "no patch can carry " + ", ".join(found.unpatched[:MAX_NAMED])
+    if lost:
+        raise UnrecordedWorkError(folder=str(workspace.path), problem=lost)
