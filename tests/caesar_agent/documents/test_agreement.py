@@ -24,7 +24,7 @@ from pytest_caesar import strategies
 REFERENCE = Path(__file__).parent / "reference_schemas"
 
 EXAMPLES = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )  # fmt: skip
 
 VALUES: list[Any] = [
@@ -201,7 +201,7 @@ def fill(node: dict[str, Any], draw: st.DrawFn) -> Any:
     return draw(st.integers(1, 100))
 
 
-@EXAMPLES
+@settings(EXAMPLES, max_examples=40)
 @given(st.data())
 def test_what_is_written_to_the_strict_report_schema_is_a_report(data: st.DataObject) -> None:
     value = data.draw(st.composite(lambda draw: fill(schema("report", strict=True), draw))())
@@ -212,7 +212,7 @@ def test_what_is_written_to_the_strict_report_schema_is_a_report(data: st.DataOb
     assert reference("report").is_valid(without_nulls(value))
 
 
-@EXAMPLES
+@settings(EXAMPLES, max_examples=40)
 @given(strategies.reports(unknown_fields=False))
 def test_what_fits_the_reference_strict_schema_fits_ours(made: Report) -> None:
     value = made.dump()

@@ -64,7 +64,7 @@ def test_optional_fields_are_nullable_in_the_strict_schema(name: str) -> None:
     for at, node in nodes(schema(name)):
         if "properties" not in strict.get(at, {}):
             continue
-        for field in node["properties"]:
+        for field in node.get("properties", {}):
             optional = field not in node["required"]
             nullable = {"type": "null"} in strict[f"{at}.{field}"].get("anyOf", [])
             assert nullable == optional, f"{at}.{field}"
