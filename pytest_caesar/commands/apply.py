@@ -1,0 +1,48 @@
+"""``pytest-caesar apply TASK_DIR``: take over what a delegation changed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pytest_caesar.orchestrator.record import RecordError, read_record
+from pytest_caesar.workspace.applying import ApplyError, apply_patch
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "apply",
+        help="apply what a delegation changed to the repository, all or nothing",
+        description="Apply the recorded patch of a delegation to the repository it was made for, "
+        "all of it or nothing. The worktree is not needed.",
+    )
+    parser.add_argument("task_dir", metavar="TASK_DIR", type=Path)
+    parser.add_argument("--repo", type=Path, metavar="DIR", help="apply to this repository instead")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Apply the patch; exit code 0 applied, 1 refused, 2 nothing to apply from."""
+    record = read_record(args.task_dir)
+    if not record.verified:
+        raise RecordError(
+            task_dir=args.task_dir,
+            problem="git could not verify what this delegation changed, so there is no patch",
+        )
+    repository = args.repo or record.repository
+    if repository is None:
+        raise RecordError(
+            task_dir=args.task_dir, problem="the delegation ran outside git: name --repo DIR"
+        )
+    if not record.patch:
+        sys.stdout.write("Nothing to apply: the delegation changed nothing.\n")
+        return 0
+    try:
+        apply_patch(repository, record.patch)
+    except ApplyError as error:
+        sys.stderr.write(f"pytest-caesar: {error}\n")
+        return 1
+    sys.stdout.write(f"Applied the changes of {record.task_id} to {repository}.\n")
+    return 0

@@ -1,0 +1,189 @@
+"""``pytest-caesar run AGENT OBJECTIVE``: one delegation without pytest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from caesar_agent.documents import Event
+from caesar_agent.errors import CaesarError
+from caesar_agent.terminal import printable
+from pytest_caesar.agents.config import parse_duration
+from pytest_caesar.agents.selection import select
+from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
+from pytest_caesar.orchestrator.run import Run
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells give it."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "run",
+        help="delegate one task to one agent",
+        description="Delegate one task to one agent and tell what came of it. "
+        "Exit code: 0 when the process succeeded and the report says success, 1 otherwise, "
+        "2 for usage and configuration.",
+    )
+    parser.add_argument("agent", metavar="AGENT", help="as for pytest --caesar-agent")
+    parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent is to do")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--repo", type=Path, metavar="DIR",
+        help="repository to delegate on (default: the one around the current folder)",
+    )  # fmt: skip
+    where.add_argument(
+        "--workspace", type=Path, metavar="DIR", help="a prepared workspace to adopt"
+    )
+    parser.add_argument(
+        "--base-ref", metavar="SHA",
+        help="with --workspace: the commit it started from; empty for the empty tree",
+    )  # fmt: skip
+    parser.add_argument(
+        "--placed", action="append", default=[], metavar="PATH",
+        help="with --workspace: a path that is not the agent's work; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--mode", choices=("write", "read-only"), default="write")
+    parser.add_argument("--isolation", choices=("auto", "worktree", "inplace"), default="auto")
+    parser.add_argument(
+        "--deadline", default="10m", metavar="TIME", help="such as 90s, 10m, 1h (default: 10m)"
+    )
+    parser.add_argument(
+        "--context", default="", metavar="TEXT|@FILE", help="what the agent should know"
+    )
+    parser.add_argument(
+        "--constraint", action="append", default=[], metavar="TEXT", help="may be repeated"
+    )
+    parser.add_argument(
+        "--accept", action="append", default=[], metavar="TEXT",
+        help="an acceptance criterion; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--role", metavar="NAME", help="the requested profile")
+    parser.add_argument("--model", metavar="NAME", help="for agents that take one")
+    parser.add_argument("--network", choices=("auto", "on", "off"), default="auto")
+    parser.add_argument("--channel", action="store_true", help="open the return channel")
+    parser.add_argument(
+        "--pass-env", action="append", default=[], metavar="NAME",
+        help="let the agent see this variable too; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one object, also on failure")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Delegate, and tell what came of it."""
+    try:
+        result = _delegate(args)
+    except CaesarError as error:
+        if args.json:
+            _print_json(failure_as_json(error, agent=args.agent))
+            return 2
+        raise
+    except KeyboardInterrupt:
+        sys.stderr.write("pytest-caesar: interrupted; the agent was ended\n")
+        return INTERRUPTED
+    if args.json:
+        _print_json(run_as_json(result))
+    else:
+        sys.stdout.write(describe_run(result))
+    violated = "read-only-violation" in result.codes
+    return 0 if result.succeeded and not violated else 1
+
+
+def _delegate(args: argparse.Namespace) -> Run:
+    if args.workspace is not None and args.base_ref is None:
+        _refuse("--workspace needs --base-ref: the commit it started from, or '' for none")
+    project = args.repo or args.workspace or Path.cwd()
+    if not project.is_dir():
+        _refuse(f"{project} is not a folder")
+    deadline_ms = parse_duration(args.deadline)
+    target = select(args.agent, project=project.absolute(), start=Path.cwd())
+    orchestrator = Orchestrator(
+        target,
+        project=project,
+        settings=OrchestratorSettings(
+            pass_env=tuple(args.pass_env), on_event=None if args.json else _show
+        ),
+    )
+    return orchestrator.delegate(
+        args.objective,
+        context=_context(args.context),
+        constraints=args.constraint,
+        acceptance_criteria=args.accept,
+        mode=args.mode,
+        isolation=args.isolation,
+        timeout=deadline_ms / 1000,
+        role=args.role,
+        model=args.model,
+        network=args.network,
+        channel=args.channel or None,
+        workspace=args.workspace,
+        base_ref=args.base_ref,
+        placed=args.placed,
+    )
+
+
+def _context(value: str) -> str:
+    if not value.startswith("@"):
+        return value
+    try:
+        return Path(value[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return _refuse(f"--context {value}: the file cannot be read: {error}")
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise DelegationError(problem=problem)
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def _show(event: Event) -> None:
+    """Print one event on stderr, as it comes."""
+    sys.stderr.write(f"{event.type:>12}  {printable(describe_event(event), limit=200)}\n")
+    sys.stderr.flush()
+
+
+def describe_event(event: Event) -> str:
+    """Return what a reader wants to know of one event, on one line."""
+    fields = event.model_dump()
+    if event.type == "tool_use":
+        return f"{fields.get('tool')} {fields.get('input_summary')} ({fields.get('status')})"
+    if event.type == "file_changed":
+        return f"{fields.get('path')} {fields.get('action')}"
+    if event.type == "finished":
+        return f"{fields.get('status')} {fields.get('summary') or ''}"
+    if event.type == "progress" and fields.get("pct") is not None:
+        return f"{fields.get('message')} ({fields['pct']:g} %)"
+    for name in ("text", "message", "question", "answer", "command", "agent"):
+        if fields.get(name):
+            return str(fields[name])
+    return ""
+
+
+def describe_run(run: Run) -> str:
+    """Return a run as a page for a person."""
+    lines = [f"{run.report.status} (from {run.source}): {printable(run.report.summary, limit=400)}"]
+    outcome = run.outcome
+    how = outcome.status.replace("_", " ")
+    if outcome.exit_code is not None:
+        how += f", exit code {outcome.exit_code}"
+    if outcome.signal:
+        how += f", {outcome.signal}"
+    lines.append(f"process: {how}, {outcome.duration_ms} ms")
+    if run.changes_verified_by == "git":
+        lines.append(f"changes: {len(run.changes) or 'none'}")
+        lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
+    else:
+        lines.append("changes: not verified by git")
+    lines += [f"{item.code}: {printable(item.message, limit=300)}" for item in run.diagnostics]
+    lines.append(f"task directory: {printable(str(run.task_dir))}")
+    return "\n".join(lines) + "\n"

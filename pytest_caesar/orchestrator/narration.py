@@ -1,0 +1,125 @@
+"""What a run tells while it goes on, and the event log that is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents import Event, Task
+from caesar_agent.documents.timestamps import utc_now
+from caesar_agent.errors import CaesarError
+from caesar_agent.event_log import EventLog
+from caesar_agent.event_reading import EventTail, read_events
+from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.orchestrator.logs import Log
+from pytest_caesar.orchestrator.outcome import Outcome
+from pytest_caesar.recovery.streams import Translator, open_translator
+
+STREAM_CHUNK = 1024 * 1024
+"""Bytes of a native stream that one poll reads at most, so that supervision goes on beside it."""
+
+
+class Narration:
+    """The event log of one delegation, from the orchestrator's side.
+
+    It writes ``started`` and the end, turns a native stream into events while it is
+    printed, and shows every event as it comes. Nothing that an agent does to the log
+    stops a delegation: what cannot be written or read becomes a diagnostic.
+
+    Args:
+        task: whose events these are.
+        directory: its folder.
+        dialect: the native stream on stdout, or None.
+        log: ``raw.log``, as the agent writes it.
+        on_event: called with every event as it comes, or None.
+
+    Attributes:
+        events: after ``close``: all that the log holds.
+        diagnostics: what was wrong with the log.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        directory: TaskDirectory,
+        dialect: str | None,
+        log: Log,
+        on_event: Callable[[Event], None] | None,
+    ) -> None:
+        self.events: tuple[Event, ...] = ()
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._task = task
+        self._directory = directory
+        self._writer = EventLog(directory.events_file, task_id=task.id, now=utc_now)
+        self._tail = EventTail(directory.events_file, task_id=task.id)
+        self._on_event = on_event
+        self._log = log
+        self._read = 0
+        self._translator: Translator | None = open_translator(dialect) if dialect else None
+        self._unwritable: Diagnostic | None = None
+
+    def started(self, command: str) -> None:
+        """Write the ``started`` event, right before the agent starts."""
+        self._append(type="started", agent=self._task.agent, command=command)
+
+    def poll(self) -> None:
+        """Translate and show what is new; called while the agent runs."""
+        if self._translator is not None:
+            self._translate(self._log.read_at(self._read, STREAM_CHUNK))
+        if self._on_event is not None:
+            for event in self._tail.read().events:
+                self._on_event(event)
+
+    def close(self, outcome: Outcome) -> None:
+        """Translate the rest, write how it ended, and read the whole log.
+
+        Where the agent wrote ``finished`` itself, that word stands and none is added.
+        """
+        while self._translator is not None:
+            chunk = self._log.read_at(self._read, STREAM_CHUNK)
+            if not chunk:
+                self._write_all(self._translator.finish())
+                break
+            self._translate(chunk)
+        if outcome.timed_out:
+            text = f"the deadline of {self._task.deadline_ms} ms passed; the agent was ended"
+            self._append(type="error", message=text, fatal=True)
+        elif outcome.status == "cancelled":
+            self._append(
+                type="error", message="the task was cancelled; the agent was ended", fatal=True
+            )
+        else:
+            own = read_events(self._directory.events_file, task_id=self._task.id)
+            if not any(event.type == "finished" for event in own.events):
+                self._append(
+                    type="finished",
+                    status="success" if outcome.status == "succeeded" else "failed",
+                    exit_code=outcome.exit_code,
+                )
+        reading = read_events(self._directory.events_file, task_id=self._task.id)
+        self.events = reading.events
+        self.diagnostics = reading.diagnostics
+        if self._unwritable is not None:
+            self.diagnostics = (*self.diagnostics, self._unwritable)
+        self.poll()
+
+    def _translate(self, chunk: bytes) -> None:
+        self._read += len(chunk)
+        if chunk and self._translator is not None:
+            self._write_all(self._translator.feed(chunk))
+
+    def _write_all(self, events: tuple[Any, ...]) -> None:
+        for event in events:
+            self._append(type=event.type, **event.fields)
+
+    def _append(self, **event: Any) -> None:
+        try:
+            self._writer.append(**event)
+        except (CaesarError, OSError) as error:
+            self._unwritable = Diagnostic(
+                code="events-unwritable",
+                message=f"an event could not be written to the log: {error}",
+                path=str(self._directory.events_file),
+            )

@@ -1,0 +1,308 @@
+"""The fake orchestrator: one task, one agent, one run."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, cast
+
+from caesar_agent.documents import Event
+from pytest_caesar.agents.capabilities import capabilities_of
+from pytest_caesar.agents.config import load_config
+from pytest_caesar.agents.launch import expected_source
+from pytest_caesar.agents.network import decide_network
+from pytest_caesar.agents.selection import select
+from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+from pytest_caesar.orchestrator.answers import ScriptedAnswers
+from pytest_caesar.orchestrator.delegation import Delegation
+from pytest_caesar.orchestrator.plan import (
+    DEFAULT_TIMEOUT,
+    DelegationError,
+    IsolationWish,
+    Mode,
+    NetworkWish,
+    Request,
+    check_task_id,
+)
+from pytest_caesar.orchestrator.policy import check_policy, next_depth
+from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.supervisor import GRACE, LINGER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrchestratorSettings:
+    """How an orchestrator treats every delegation.
+
+    Attributes:
+        pass_env: names of variables that agents may see beside the allow-list.
+        path_first: folders that lead the agent's ``PATH``.
+        grace: seconds between SIGTERM and SIGKILL.
+        linger: seconds an agent may go on after it has delivered its report.
+        seconds_left: what is left of the surrounding test, or None; timeouts are cut to it.
+        on_event: called with every event as it comes.
+        user_config: read the user's own configuration layers too.
+        model: handed to agents whose command line takes one.
+    """
+
+    pass_env: tuple[str, ...] = ()
+    path_first: tuple[str, ...] = (str(Path(sys.executable).parent),)
+    grace: float = GRACE
+    linger: float = LINGER
+    seconds_left: Callable[[], float | None] = field(default=lambda: None)
+    on_event: Callable[[Event], None] | None = None
+    user_config: bool = False
+    model: str | None = None
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+def _unique_id() -> str:
+    return f"t_{uuid.uuid4().hex}"
+
+
+class Orchestrator:
+    """Delegates tasks to agents and tells what came of them.
+
+    Args:
+        agent: who works when ``delegate`` names nobody.
+        project: the repository (or plain folder) that is delegated on.
+        settings: how every delegation is treated.
+        clock: gives the times written into documents, in UTC.
+        new_id: gives task ids; each must be new in this project.
+        answers: a script of answers; its being there opens the return channel.
+
+    Attributes:
+        runs: every run so far, in the order in which they ended.
+    """
+
+    def __init__(
+        self,
+        agent: AgentTarget | None = None,
+        *,
+        project: Path | str,
+        settings: OrchestratorSettings | None = None,
+        clock: Callable[[], datetime] = _now,
+        new_id: Callable[[], str] = _unique_id,
+        answers: ScriptedAnswers | None = None,
+    ) -> None:
+        self.agent = agent
+        self.project = Path(project).absolute()
+        self.settings = settings or OrchestratorSettings()
+        self.clock = clock
+        self.new_id = new_id
+        self.answers = answers
+        self.runs: list[Run] = []
+
+    def delegate(  # noqa: PLR0913 - the fields of a task, all by name
+        self,
+        objective: str,
+        *,
+        agent: AgentTarget | str | None = None,
+        context: str = "",
+        constraints: Iterable[str] = (),
+        acceptance_criteria: Iterable[str] = (),
+        mode: Mode = "write",
+        isolation: IsolationWish = "auto",
+        timeout: float = DEFAULT_TIMEOUT,
+        role: str | None = None,
+        model: str | None = None,
+        network: NetworkWish = "auto",
+        channel: bool | None = None,
+        workspace: Path | str | None = None,
+        base_ref: str | None = None,
+        placed: Iterable[str] = (),
+        depth: int | None = None,
+    ) -> Run:
+        """Give one task to one agent and wait until everything about it is known.
+
+        Args:
+            objective: what the agent is to do.
+            agent: who does it; a name is selected as ``--caesar-agent`` would.
+            context: excerpts, history, links; any length.
+            constraints: what must not happen, a sentence each.
+            acceptance_criteria: what must hold afterwards, a sentence each.
+            mode: ``read-only`` or ``write``.
+            isolation: ``worktree``, ``inplace``, or ``auto``.
+            timeout: seconds until the agent is ended.
+            role: the requested profile.
+            model: for agents whose command line takes one.
+            network: ``on``, ``off``, or ``auto``.
+            channel: open the return channel; None leaves it to the answers in use.
+            workspace: a prepared workspace to adopt instead of making one.
+            base_ref: with ``workspace``: the commit it started from; "" for the empty tree.
+            placed: with ``workspace``: paths in it that are not the agent's work.
+            depth: delegation depth of the agent; counted from ``CAESAR_DEPTH`` when None.
+
+        Raises:
+            CaesarError: the delegation was refused, or the agent could not be started;
+                no worktree, branch or folder is left behind.
+        """
+        request = _request(
+            objective,
+            context=context,
+            constraints=constraints,
+            acceptance_criteria=acceptance_criteria,
+            mode=mode,
+            isolation=isolation,
+            timeout=timeout,
+            role=role,
+            model=model or self.settings.model,
+            network=network,
+            channel=self.answers is not None if channel is None else channel,
+            workspace=workspace,
+            base_ref=base_ref,
+            placed=placed,
+            depth=depth,
+        )
+        return self._finish(self._delegation(request, agent, threading.Event()).carry_out())
+
+    def start(
+        self, objective: str, *, agent: AgentTarget | str | None = None, **wishes: Any
+    ) -> PendingRun:
+        """Give one task to one agent in the background; takes what ``delegate`` takes.
+
+        Returns:
+            A handle that can be cancelled and waited for.
+
+        Raises:
+            CaesarError: the delegation was refused before anything was written.
+        """
+        cancelled = threading.Event()
+        defaults = {"model": self.settings.model, "channel": self.answers is not None}
+        request = _request(objective, **{**defaults, **wishes})
+        delegation = self._delegation(request, agent, cancelled)
+        target = delegation.agent
+        if isinstance(target, FunctionAgent) and not target.subprocess:
+            raise DelegationError(
+                problem=f"{target.target} runs in this process, which cannot be done in the "
+                "background: use delegate(), or an agent that is a process of its own"
+            )
+        return PendingRun(lambda: self._finish(delegation.carry_out()), cancelled)
+
+    def _finish(self, run: Run) -> Run:
+        self.runs.append(run)
+        return run
+
+    def _delegation(
+        self,
+        request: Request,
+        agent: AgentTarget | str | None,
+        cancelled: threading.Event,
+    ) -> Delegation:
+        if not self.project.is_dir():
+            raise DelegationError(problem=f"the project {self.project} does not exist")
+        target = self._target(agent)
+        config = load_config(self.project, user_config=self.settings.user_config)
+        depth = request.depth if request.depth is not None else next_depth(os.environ)
+        check_policy(config.policy, agent_id=target.id, depth=depth)
+        network = decide_network(
+            request.network,
+            mode=request.mode,
+            control=capabilities_of(target).network,
+            agent=target.id,
+        )
+        if network.refused:
+            raise DelegationError(problem=f"{network.reason}: {network.remedy}")
+        return Delegation(
+            request=request,
+            agent=target,
+            project=self.project,
+            config=config,
+            settings=self.settings,
+            depth=depth,
+            task_id=check_task_id(self.new_id()),
+            clock=self.clock,
+            expected=(
+                expected_source(target, mode=request.mode, channel=request.channel)
+                if isinstance(target, ProcessAgent)
+                else "file"
+            ),
+            network=network,
+            answers=self.answers,
+            cancelled=cancelled,
+        )
+
+    def _target(self, agent: AgentTarget | str | None) -> AgentTarget:
+        if isinstance(agent, str):
+            return select(
+                agent,
+                project=self.project,
+                start=Path.cwd(),
+                user_config=self.settings.user_config,
+            )
+        target = agent if agent is not None else self.agent
+        if target is None:
+            raise DelegationError(
+                problem="no agent to delegate to: pass agent=, or give one to the Orchestrator"
+            )
+        return target
+
+
+class PendingRun:
+    """A delegation that goes on in the background."""
+
+    def __init__(self, work: Callable[[], Run], cancelled: threading.Event) -> None:
+        self._cancelled = cancelled
+        self._run: Run | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, args=(work,), name="caesar delegation")
+        self._thread.start()
+
+    def _work(self, work: Callable[[], Run]) -> None:
+        try:
+            self._run = work()
+        except BaseException as error:  # noqa: BLE001 - raised again in wait()
+            self._error = error
+
+    def cancel(self) -> None:
+        """End the agent; the run ends as ``cancelled`` and stays so."""
+        self._cancelled.set()
+
+    def wait(self) -> Run:
+        """Wait until everything about the delegation is known.
+
+        Raises:
+            CaesarError: the agent could not be started, as ``Orchestrator.delegate`` does.
+        """
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._run is not None
+        return self._run
+
+
+def _request(
+    objective: str,
+    *,
+    constraints: Iterable[str] = (),
+    acceptance_criteria: Iterable[str] = (),
+    channel: bool = False,
+    workspace: Path | str | None = None,
+    placed: Iterable[str] = (),
+    **fields: Any,
+) -> Request:
+    """Bring what a caller wishes into one shape, and refuse what cannot be delegated."""
+    request = Request(
+        objective=objective,
+        constraints=_sentences(constraints),
+        acceptance_criteria=_sentences(acceptance_criteria),
+        channel=channel,
+        workspace=Path(workspace).absolute() if workspace is not None else None,
+        placed=_sentences(placed),
+        **fields,
+    )
+    request.check()
+    return request
+
+
+def _sentences(values: Iterable[str]) -> tuple[str, ...]:
+    """Return a tuple; a lone string stays one, for ``Request.check`` to refuse."""
+    return cast("tuple[str, ...]", values) if isinstance(values, str) else tuple(values)

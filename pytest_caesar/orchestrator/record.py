@@ -1,0 +1,145 @@
+"""A run as JSON, and what is kept of it in the task directory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from caesar_agent.errors import CaesarError
+from caesar_agent.task_directory import write_atomic
+from pytest_caesar.orchestrator.run import Run
+
+RECORD_NAME = "run.json"
+"""What became of a delegation, beside the documents of the contract."""
+
+PATCH_NAME = "changes.patch"
+"""The changes against ``base_ref``, as ``git apply --binary`` takes them."""
+
+
+class RecordError(CaesarError):
+    """A task directory holds no record of a finished delegation.
+
+    Attributes:
+        task_dir: the folder that was looked at.
+        problem: what is missing or wrong, and what to do.
+    """
+
+    task_dir: Path
+    problem: str
+
+    def message(self) -> str:
+        """Return the problem as it is shown."""
+        return f"{self.task_dir}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What ``diff`` and ``apply`` need long afterwards.
+
+    Attributes:
+        task_id: the task.
+        verified: git could tell what changed.
+        patch: the changes, without placed paths.
+        repository: the user's repository, or None outside git.
+    """
+
+    task_id: str
+    verified: bool
+    patch: bytes
+    repository: Path | None
+
+
+def run_as_json(run: Run) -> dict[str, Any]:
+    """Return a run as one JSON object; paths that are not UTF-8 keep their bytes as escapes."""
+    return {
+        "task_id": run.task.id,
+        "agent": run.task.agent,
+        "source": str(run.source),
+        "form": run.form,
+        "report": run.report.dump(),
+        "changes_verified_by": run.changes_verified_by,
+        "changes": [
+            {
+                "path": change.path,
+                "action": change.action,
+                "outside": change.outside,
+                **({"old_path": change.old_path} if change.old_path else {}),
+                **({"kind": change.kind} if change.kind != "file" else {}),
+                **({"note": change.note} if change.note else {}),
+            }
+            for change in run.changes
+        ],
+        "undeclared": [entry.path for entry in run.reconciliation.undeclared],
+        "phantom": [entry.path for entry in run.reconciliation.phantom],
+        "outcome": {
+            "status": run.outcome.status,
+            "exit_code": run.outcome.exit_code,
+            "signal": run.outcome.signal,
+            "timed_out": run.outcome.timed_out,
+            "killed_after_report": run.outcome.killed_after_report,
+            "duration_ms": run.outcome.duration_ms,
+            "leaked": [{"pid": item.pid, "name": item.name} for item in run.outcome.leaked],
+        },
+        "diagnostics": [item.as_dict() for item in run.diagnostics],
+        "task_dir": str(run.task_dir),
+        "workspace": str(run.workspace),
+        "error": None,
+    }
+
+
+def failure_as_json(error: CaesarError, *, agent: str) -> dict[str, Any]:
+    """Return the object of ``run_as_json`` for a delegation that could not be started."""
+    empty = dict.fromkeys(
+        ("task_id", "source", "form", "report", "changes_verified_by", "outcome", "task_dir",
+         "workspace")
+    )  # fmt: skip
+    lists: dict[str, Any] = {"changes": [], "undeclared": [], "phantom": [], "diagnostics": []}
+    return {
+        **empty,
+        **lists,
+        "agent": agent,
+        "error": {"kind": type(error).__name__, "message": str(error)},
+    }
+
+
+def write_record(run: Run, *, repository: Path | None) -> None:
+    """Keep the run and its patch in the task directory, after the agent is gone.
+
+    Raises:
+        OSError: the task directory is gone or cannot be written.
+    """
+    value = {**run_as_json(run), "repository": str(repository) if repository else None}
+    write_atomic(run.task_dir / PATCH_NAME, bytes(run.patch))
+    write_atomic(run.task_dir / RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
+
+
+def read_record(task_dir: Path) -> Record:
+    """Read what ``write_record`` kept.
+
+    Raises:
+        RecordError: the folder is not a task directory, or the delegation never ended.
+    """
+    if not task_dir.is_dir():
+        raise RecordError(task_dir=task_dir, problem="there is no such task directory")
+    try:
+        value = json.loads((task_dir / RECORD_NAME).read_bytes())
+        patch = (task_dir / PATCH_NAME).read_bytes()
+        repository = value["repository"]
+        return Record(
+            task_id=value["task_id"],
+            verified=value["changes_verified_by"] == "git",
+            patch=patch,
+            repository=Path(repository) if repository else None,
+        )
+    except FileNotFoundError as error:
+        raise RecordError(
+            task_dir=task_dir,
+            problem=f"{Path(error.filename).name} is missing: the delegation has not ended, "
+            "or another orchestrator made this folder",
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(
+            task_dir=task_dir, problem=f"{RECORD_NAME} is not a record of a run: {error}"
+        ) from error

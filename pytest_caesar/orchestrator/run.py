@@ -1,0 +1,171 @@
+"""All that is known about a delegation afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents import Event, Report, Task
+from caesar_agent.mailbox import AskedQuestion
+from pytest_caesar.orchestrator.outcome import Outcome
+from pytest_caesar.recovery.evidence import Evidence, Form
+from pytest_caesar.workspace.reconciliation import Reconciliation
+from pytest_caesar.workspace.values import Observation, ObservedChange, Patch
+
+
+class Status(str, Enum):
+    """What the report says; compares equal to the plain word."""
+
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+
+    __str__ = str.__str__
+
+
+class Source(str, Enum):
+    """Where the report came from; compares equal to the plain word."""
+
+    CHANNEL = "channel"
+    SCHEMA = "schema"
+    FILE = "file"
+    EXTRACTED = "extracted"
+    SYNTHESIZED = "synthesized"
+
+    __str__ = str.__str__
+
+
+class Events(tuple[Event, ...]):
+    """The events of a run, in the order of the log.
+
+    A type of its own, so that a snapshot of it is an ``.events.json`` file.
+    """
+
+    __slots__ = ()
+
+    def of_type(self, name: str) -> Events:
+        """Return the events of one type, in order."""
+        return Events(event for event in self if event.type == name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One task given to one agent, and everything that came of it.
+
+    Attributes:
+        task: as it was written to ``task.json``.
+        report: as handed on: the agent's words, ``changes`` as observed, the
+            harness's findings added.
+        declared: the report as the agent gave it (or as it was synthesized).
+        source: where the report came from.
+        form: ``fence`` or ``object`` for an extracted report, else None.
+        changes_verified_by: ``git`` when the changes were observed, else ``declaration``.
+        observation: what git shows against ``base_ref``.
+        reconciliation: declared laid beside observed.
+        events: what ``events.jsonl`` holds.
+        questions: what was asked over the return channel, and what became of it.
+        outcome: how the process ended.
+        diagnostics: findings of the harness, in the order of the cycle.
+        task_dir: the task directory, absolute.
+        workspace: where the agent worked, absolute.
+        brief: the text that was handed to the agent.
+        evidence: what the report was recovered from.
+        harness_findings: the diagnostics that do not depend on the report.
+        ignored: declared paths that git ignores, so that nobody can verify them.
+    """
+
+    task: Task
+    report: Report
+    declared: Report
+    source: Source
+    form: Form | None = None
+    changes_verified_by: Literal["git", "declaration"]
+    observation: Observation = field(repr=False)
+    reconciliation: Reconciliation
+    events: Events = field(default=Events(), repr=False)
+    questions: tuple[AskedQuestion, ...] = ()
+    outcome: Outcome
+    diagnostics: tuple[Diagnostic, ...] = ()
+    task_dir: Path
+    workspace: Path
+    brief: str = field(default="", repr=False)
+    evidence: Evidence = field(repr=False)
+    harness_findings: tuple[Diagnostic, ...] = field(default=(), repr=False)
+    ignored: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @property
+    def changes(self) -> tuple[ObservedChange, ...]:
+        """What git shows, in path order; empty when it could not be verified."""
+        return self.observation.changes if self.observation.verified else ()
+
+    @property
+    def patch(self) -> Patch:
+        """The changes against ``base_ref``, binary-safe; ``git apply`` takes it."""
+        return self.observation.patch
+
+    @property
+    def status(self) -> Status:
+        """What the report says."""
+        return Status(self.report.status)
+
+    @property
+    def succeeded(self) -> bool:
+        """The process succeeded and the report says ``success``."""
+        return self.outcome.status == "succeeded" and self.report.status == "success"
+
+    @property
+    def summary(self) -> str:
+        """The report's summary."""
+        return self.report.summary
+
+    @property
+    def raw_log(self) -> bytes:
+        """The last part of ``raw.log`` that was read, at most 64 MiB."""
+        return self.evidence.raw_log
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """The codes of all diagnostics."""
+        return frozenset(item.code for item in self.diagnostics)
+
+    def without(self, *sources: str) -> Run:
+        """Recover again from the same evidence with sources taken away.
+
+        Args:
+            sources: names among ``channel``, ``schema``, ``file``, ``extracted``.
+
+        Returns:
+            A run with the report of the best source that is left, reconciled anew.
+
+        Raises:
+            ValueError: a name is not that of a source that can be taken away.
+        """
+        from pytest_caesar.orchestrator.verdict import settle  # noqa: PLC0415 - it builds runs
+        from pytest_caesar.recovery.tiers import recover_without  # noqa: PLC0415 - kept light
+
+        verdict = settle(
+            recover_without(self.evidence, *sources),
+            observation=self.observation,
+            outcome=self.outcome,
+            task=self.task,
+            harness_findings=self.harness_findings,
+            ignored=self.ignored,
+        )
+        return replace(self, **verdict)
+
+    def __repr__(self) -> str:
+        cause: str = self.outcome.status
+        if self.outcome.exit_code:
+            cause = f"exit code {self.outcome.exit_code}"
+        elif self.outcome.signal:
+            cause = self.outcome.signal
+        codes = ", ".join(dict.fromkeys(item.code for item in self.diagnostics))
+        return (
+            f"<Run {self.task.id} {self.task.agent}: {self.report.status} from {self.source}, "
+            f"{cause}{', ' + codes if codes else ''}>"
+        )

@@ -1,0 +1,194 @@
+"""From a task to a running agent: environment, command line, streams."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caesar_agent.documents import Task
+from caesar_agent.task_directory import TaskDirectory, write_atomic
+from pytest_caesar.agents.errors import PromptTooLong
+from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
+from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+from pytest_caesar.orchestrator.brief import short_brief
+from pytest_caesar.orchestrator.delivery import Delivery
+from pytest_caesar.orchestrator.environment import build_environment, make_home
+from pytest_caesar.orchestrator.in_process import run_function
+from pytest_caesar.orchestrator.logs import Log
+from pytest_caesar.orchestrator.narration import Narration
+from pytest_caesar.orchestrator.outcome import Outcome
+from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
+
+if TYPE_CHECKING:
+    from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+
+PROTOCOL_VERSION = "1"
+"""Value of ``CAESAR_PROTOCOL_VERSION``. Source: the specification, "Variables d'environnement"."""
+
+SCHEMA_NAME = "report.schema.json"
+"""JSON Schema of the report, for CLIs that are held to one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """All that starting an agent takes.
+
+    Attributes:
+        agent: who is run.
+        task, directory: as written to disk.
+        brief: the text of the task.
+        expected: the source that the brief asks for.
+        model: handed to a CLI that takes one, or None.
+        log: ``raw.log``.
+        narration: tells what happens.
+        settings: of the orchestrator.
+        cancelled: set to end the agent.
+    """
+
+    agent: AgentTarget
+    task: Task
+    directory: TaskDirectory
+    brief: str
+    expected: Source
+    model: str | None
+    log: Log
+    narration: Narration
+    settings: OrchestratorSettings
+    cancelled: threading.Event
+
+
+def run_agent(start: Start) -> Outcome:
+    """Run an agent until it and all that it started are gone.
+
+    Raises:
+        CaesarError: it could not be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="caesar-home-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        make_home(home)
+        environment = build_environment(
+            parent=os.environ,
+            task_environment=task_environment(start.task, start.directory),
+            home=home,
+            pass_env=start.settings.pass_env,
+            path_first=start.settings.path_first,
+        )
+        if isinstance(start.agent, ProcessAgent):
+            return _run_process(start, start.agent, environment, home)
+        if start.agent.subprocess:
+            return _run_process(start, as_process(start.agent), environment, home)
+        start.narration.started(start.agent.target)
+        return run_function(
+            start.agent.target,
+            import_root=start.agent.import_root,
+            environ=environment,
+            cwd=Path(start.task.workspace),
+            stdout=start.log.fd,
+            stderr=start.log.fd,
+            timeout=start.task.deadline_ms / 1000,
+            cancelled=start.cancelled,
+        )
+
+
+def _run_process(
+    start: Start, agent: ProcessAgent, environment: dict[str, str], home: Path
+) -> Outcome:
+    launch = _launch(start, agent, environment)
+    for path, text in launch.files.items():
+        write_atomic(path, text.encode())
+    if environment["HOME"] == str(home):
+        for name, text in launch.home_files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text, encoding="utf-8")
+    with contextlib.ExitStack() as closing:
+        stderr = start.log
+        if agent.dialect is not None:
+            stderr = closing.enter_context(Log.create(start.directory.stderr_log))
+        start.narration.started(describe(launch.argv, start.brief))
+        return supervise(
+            ProcessSpec(
+                argv=launch.argv,
+                cwd=launch.cwd,
+                env={**environment, **launch.environment},
+                stdin=None if launch.stdin is None else launch.stdin.encode(),
+                stdout=start.log.fd,
+                stderr=stderr.fd,
+                task_directory=start.directory.path,
+            ),
+            timeout=start.task.deadline_ms / 1000,
+            grace=start.settings.grace,
+            linger=start.settings.linger,
+            delivered=Delivery(start.directory, start.task.id),
+            cancelled=start.cancelled,
+            on_poll=start.narration.poll,
+        )
+
+
+def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -> Launch:
+    task, directory = start.task, start.directory
+    schema = directory.path / SCHEMA_NAME if start.expected == "schema" else None
+    if schema is not None:
+        from caesar_agent.documents.schema import schema_text  # noqa: PLC0415 - seldom needed
+
+        write_atomic(schema, schema_text("report", strict=True).encode())
+    request = LaunchRequest(
+        prompt=start.brief,
+        workspace=Path(task.workspace),
+        task_dir=directory.path,
+        report_path=directory.report_file,
+        model=start.model,
+        network=task.network,
+        path=environment["PATH"],
+        mode=task.mode,
+        source=start.expected,
+        channel=(task.channel.command, task.channel.args) if task.channel else None,
+        schema_path=schema,
+        deadline_ms=task.deadline_ms,
+        environ=environment,
+    )
+    try:
+        return prepare(agent, request)
+    except PromptTooLong:
+        return prepare(agent, replace(request, prompt=short_brief(task)))
+
+
+def task_environment(task: Task, directory: TaskDirectory) -> dict[str, str]:
+    """Return the eight ``CAESAR_*`` variables of a task. Source: the specification."""
+    return {
+        "CAESAR_TASK_DIR": str(directory.path),
+        "CAESAR_TASK_FILE": str(directory.task_file),
+        "CAESAR_REPORT_PATH": task.report_path,
+        "CAESAR_EVENTS_PATH": task.events_path,
+        "CAESAR_TASK_ID": task.id,
+        "CAESAR_AGENT": task.agent,
+        "CAESAR_DEPTH": str(task.depth),
+        "CAESAR_PROTOCOL_VERSION": PROTOCOL_VERSION,
+    }
+
+
+def search_path(path_first: Sequence[str]) -> str:
+    """Return the ``PATH`` of an agent: the folders that lead it, then the inherited ones."""
+    return os.pathsep.join((*path_first, os.environ.get("PATH", os.defpath)))
+
+
+def as_process(agent: FunctionAgent) -> ProcessAgent:
+    """Run a function in a Python of its own, the one that runs now."""
+    module = "pytest_caesar.orchestrator.function_child"
+    return ProcessAgent(
+        id=agent.id,
+        origin=agent.origin,
+        argv=(sys.executable, "-m", module, agent.target, agent.import_root),
+    )
+
+
+def describe(argv: Sequence[str], brief: str) -> str:
+    """Return a command line for the ``started`` event; the brief stands as ``{{prompt}}``."""
+    return shlex.join("{{prompt}}" if part == brief else part for part in argv)

@@ -1,0 +1,172 @@
+"""``pytest-caesar run``, ``diff`` and ``apply``, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_caesar.workspace.repository import Repository
+
+from pytest_caesar.cli import main
+
+KEYS = [
+    "task_id", "agent", "source", "form", "report", "changes_verified_by", "changes", "undeclared",
+    "phantom", "outcome", "diagnostics", "task_dir", "workspace", "error",
+]  # fmt: skip
+
+WORKER = """#!/bin/sh
+echo more >> a.txt
+printf '{"protocol":"caesar.report/v1","status":"success","summary":"done",'>"$CAESAR_REPORT_PATH"
+printf '"changes":[{"path":"a.txt","action":"modified"}]}' >> "$CAESAR_REPORT_PATH"
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    repository = Repository.create(tmp_path / "repo")
+    repository.commit({"a.txt": "one\n"})
+    return repository
+
+
+def script(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "agent.sh"
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def call(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, Any]]:
+    code = main([*argv, "--json"])
+    value = json.loads(capsys.readouterr().out)
+    assert sorted(value) == sorted(KEYS)
+    return code, value
+
+
+def test_json_tells_everything_about_a_run(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER)
+    code, value = call(capsys, "run", agent, "Add a line.", "--repo", str(repository.path))
+    assert code == 0
+    assert (value["source"], value["report"]["status"]) == ("file", "success")
+    assert value["changes"] == [{"path": "a.txt", "action": "modified", "outside": False}]
+    assert value["changes_verified_by"] == "git"
+    assert value["outcome"].pop("duration_ms") >= 0
+    assert value["outcome"] == {
+        "status": "succeeded", "exit_code": 0, "signal": None, "timed_out": False,
+        "killed_after_report": False, "leaked": [],
+    }  # fmt: skip
+    assert value["error"] is None
+
+
+def test_the_installed_command_works_from_inside_the_repository(
+    repository: Repository, tmp_path: Path
+) -> None:
+    agent = script(tmp_path, WORKER)
+    command = Path(sys.executable).with_name("pytest-caesar")
+    result = subprocess.run(
+        [str(command), "run", agent, "Add a line."],
+        cwd=repository.path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "success (from file): done" in result.stdout
+    assert "  modified  a.txt" in result.stdout
+    assert "started" in result.stderr
+    assert "finished" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["/nowhere/agent", "Do it."], "/nowhere/agent"),
+        (["{agent}", "  "], "the objective is empty"),
+        (["{agent}", "Do it.", "--deadline", "soon"], "soon"),
+        (["{agent}", "Do it.", "--deadline", "0"], "the timeout is 0 s"),
+        (["{agent}", "Do it.", "--deadline", "600h"], "deadline_ms"),
+        (["{agent}", "Do it.", "--context", "@/no/such/file"], "--context @/no/such/file"),
+        (["{agent}", "Do it.", "--repo", "/no/such/folder"], "/no/such/folder"),
+        (["{agent}", "Do it.", "--workspace", "."], "--base-ref"),
+    ],
+)
+def test_a_refusal_is_told_in_json_with_exit_code_2(
+    repository: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    argv: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(repository.path)
+    agent = script(tmp_path, WORKER)
+    code, value = call(capsys, "run", *[part.format(agent=agent) for part in argv])
+    assert code == 2
+    assert words in value["error"]["message"]
+    assert value["report"] is None
+    assert not (repository.path / ".caesar").exists()
+
+
+def test_a_read_only_task_that_wrote_exits_with_1(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER)
+    code, value = call(
+        capsys, "run", agent, "Look.", "--repo", str(repository.path), "--mode", "read-only"
+    )
+    assert code == 1
+    assert value["report"]["status"] == "success"
+    assert "read-only-violation" in [item["code"] for item in value["diagnostics"]]
+
+
+def test_a_prepared_workspace_is_adopted(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = repository.head
+    repository.write({"deps/x": "placed\n"})
+    agent = script(tmp_path, "#!/bin/sh\necho n > n.txt; echo y > deps/y; git commit -qam work\n")
+    code, value = call(
+        capsys, "run", agent, "Do it.", "--workspace", str(repository.path),
+        "--base-ref", base, "--isolation", "inplace", "--placed", "deps",
+    )  # fmt: skip
+    assert code == 1
+    assert value["source"] == "synthesized"
+    assert [(c["path"], c["action"]) for c in value["changes"]] == [("n.txt", "created")]
+    assert value["workspace"] == str(repository.path)
+
+
+def test_diff_shows_and_apply_takes_over_what_was_changed_without_the_worktree(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER)
+    _, value = call(capsys, "run", agent, "Add a line.", "--repo", str(repository.path))
+    subprocess.run(
+        ["git", "worktree", "remove", "--force", value["workspace"]],
+        cwd=repository.path,
+        check=True,
+    )
+    assert main(["diff", value["task_dir"]]) == 0
+    assert "+more" in capsys.readouterr().out
+    assert main(["apply", value["task_dir"]]) == 0
+    assert repository.read("a.txt") == "one\nmore\n"
+
+
+def test_apply_refuses_a_conflict_and_changes_nothing(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER)
+    _, value = call(capsys, "run", agent, "Add a line.", "--repo", str(repository.path))
+    repository.commit({"a.txt": "something else altogether\n"})
+    assert main(["apply", value["task_dir"]]) == 1
+    assert "a.txt" in capsys.readouterr().err
+    assert repository.read("a.txt") == "something else altogether\n"
+    assert repository.git("status", "--porcelain").strip() == ""
+
+
+def test_a_folder_that_is_no_task_directory_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", str(tmp_path)]) == 2
+    assert f"{tmp_path}: run.json is missing" in capsys.readouterr().err
