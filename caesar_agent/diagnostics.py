@@ -130,5 +130,9 @@ CODES: dict[str, str] = {
     "mailbox-unreadable": "questions/ or answers/ could not be read.",
     "mailbox-flooded": "questions/ holds more files than are looked at.",
     # configuration and agents
+    "definition-skipped": "A file among the agent definitions could not be read as one.",
+    "definition-fallback": "A definition's front matter is not YAML; it was read line by line.",
+    "definition-folder-above-home": "A folder at or above home counts as the project's.",
+    "plugin-registry": "The registry of plugins, or an entry of it, is not what it should be.",
 }
 """Every code with one sentence on its meaning; a test compares it with the sources both ways."""

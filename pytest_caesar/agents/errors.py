@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from caesar_agent.errors import CaesarError
+from caesar_agent.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +23,7 @@ def shown(text: str, *, limit: int = 200) -> str:
         The text between double quotes, control characters escaped.
     """
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    escaped = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut
-    )
-    return f'"{escaped}"'
+    return f'"{printable(cut)}"'
 
 
 def near_miss(word: str, known: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.terminal import printable
 
 MAX_REGISTRY_BYTES = 16 << 20
 """Thousands of plugins fit; what is larger is not read."""
@@ -114,5 +115,4 @@ def _text(entry: dict[str, Any], key: str, default: str) -> str:
 
 
 def _finding(message: str, file: Path) -> Diagnostic:
-    printable = "".join(c if c.isprintable() else "?" for c in message)
-    return Diagnostic(code="plugin-registry", message=printable, path=str(file))
+    return Diagnostic(code="plugin-registry", message=printable(message), path=str(file))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from caesar_agent.terminal import printable
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Complaint:
@@ -34,7 +36,7 @@ class Complaint:
         """Return three lines: place and finding, effect, mend; control characters escaped."""
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         lines = (f"{place}: {self.found}", f"  the host: {self.effect}", f"  mend: {self.mend}")
-        return "\n".join(_printable(line) for line in lines)
+        return "\n".join(printable(line) for line in lines)
 
     def as_dict(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -48,10 +50,3 @@ class Complaint:
             "effect": self.effect,
             "mend": self.mend,
         }
-
-
-def _printable(line: str) -> str:
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode("ascii")
-        for c in line
-    )
