@@ -136,7 +136,7 @@ def test_nobody_answering_is_an_outcome_and_closes_the_question(mailbox: Mailbox
 
 
 def test_waiting_does_not_depend_on_a_clock_that_a_test_has_frozen(mailbox: Mailbox) -> None:
-    with freeze_time("2026-01-01"):
+    with freeze_time("2026-01-01", ignore=["pytest_caesar"]):
         question = mailbox.ask("Keep it?")
         assert mailbox.wait(question, timeout=0.02) == Silence(id=question, reason="expired")
     [found] = mailbox.questions()
