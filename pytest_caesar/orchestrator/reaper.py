@@ -133,6 +133,10 @@ class Reaper:
         # Past the bound it ends by itself; the interpreter need not warn of it.
         self._process.returncode = self._process.returncode or 0
 
+    def bury(self) -> None:
+        """Give up a reaper that was ended from outside; its wardens still serve their links."""
+        self._control.close()
+
     def forget(self) -> None:
         """Give up every descriptor in a forked child, whose parent goes on using them."""
         self._control.close()
@@ -155,10 +159,13 @@ class _Shared:
         with self.lock:
             if self.ending:
                 raise HarnessEndingError
-            if self.reaper is None or not self.reaper.alive:
-                if self.reaper is None:
-                    atexit.register(self.close)
+            if self.reaper is not None and not self.reaper.alive:
+                self.reaper.bury()
+                self.reaper = None
+            if self.reaper is None:
                 self.reaper = Reaper()
+                atexit.unregister(self.close)
+                atexit.register(self.close)
             return self.reaper
 
     def close(self) -> None:

@@ -1,0 +1,1 @@
+"""Programs that misbehave, run as agents by the tests beside this folder."""
