@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from caesar_agent.terminal import one_line, printable
 
 if TYPE_CHECKING:
-    from caesar_agent.cli import Subparsers
+    from caesar_agent.dispatcher import Subparsers
     from caesar_agent.documents.event import Event
     from caesar_agent.event_lines import EventReading
 

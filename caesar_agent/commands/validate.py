@@ -16,7 +16,7 @@ from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
 from caesar_agent.terminal import printable
 
 if TYPE_CHECKING:
-    from caesar_agent.cli import Subparsers
+    from caesar_agent.dispatcher import Subparsers
 
 VALID, INVALID, UNREADABLE = 0, 1, 2
 """Exit codes; of several files the highest counts."""

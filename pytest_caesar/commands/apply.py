@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_caesar.orchestrator.record import RecordError, read_record
 from pytest_caesar.workspace.applying import ApplyError, apply_patch
 
+if TYPE_CHECKING:
+    from caesar_agent.dispatcher import Subparsers
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "apply",

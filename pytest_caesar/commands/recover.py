@@ -8,7 +8,7 @@ import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Change, Task
@@ -29,6 +29,9 @@ from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.passages import PLAIN
 from pytest_caesar.recovery.streams import DIALECTS
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
+
+if TYPE_CHECKING:
+    from caesar_agent.dispatcher import Subparsers
 
 SCHEMA_NAME = "report.schema.json"
 """A schema in the folder: the CLI was asked for a structured final message."""
@@ -69,7 +72,7 @@ class Folder:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "recover",

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
@@ -18,11 +18,14 @@ from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
 
+if TYPE_CHECKING:
+    from caesar_agent.dispatcher import Subparsers
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells give it."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "run",

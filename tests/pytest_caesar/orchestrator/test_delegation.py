@@ -301,7 +301,7 @@ def test_a_context_of_300_kb_reaches_the_agent_and_the_brief_points_there(
         tmp_path,
         "import json, os, sys\n"
         "task = json.load(open(os.environ['CAESAR_TASK_FILE']))\n"
-        'said = f\'{len(task["context"])} {len(sys.argv[1]) < 131072} {"task.json" in sys.argv[1]}\'\n'
+        'said = f\'{len(task["context"])} {len(sys.argv[1]) < 131072} {"CAESAR_TASK_FILE" in sys.argv[1]}\'\n'
         "json.dump({'protocol': 'caesar.report/v1', 'status': 'success', 'summary': said},"
         " open(os.environ['CAESAR_REPORT_PATH'], 'w'))\n",
     )

@@ -1,0 +1,112 @@
+"""A command line made of modules: ``caesar-agent`` and ``pytest-caesar`` are two of them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import io
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from caesar_agent.errors import CaesarError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import TypeAlias
+
+    # argparse has no public name for what add_subparsers returns.
+    Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+USAGE_ERROR = 2
+"""Exit code of a command line that cannot be understood, and of a file that cannot be read."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells count it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatcher:
+    """Runs one of several commands, each a module of its own.
+
+    A module has ``add_parser(subparsers)``, which sets the default ``run``, and
+    ``run(args) -> int``. Only the one that is asked for is imported.
+
+    Attributes:
+        name: of the program.
+        description: for its help.
+        package: where the modules are.
+        commands: their names, in the order of the help.
+    """
+
+    name: str
+    description: str
+    package: str
+    commands: tuple[str, ...]
+
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Run one command.
+
+        Args:
+            argv: arguments without the program name; None for those of this process.
+
+        Returns:
+            The exit code: 0 for yes, 1 for no, 2 for a usage error or an unreadable
+            file, 130 after an interruption.
+        """
+        arguments = list(sys.argv[1:] if argv is None else argv)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                # A terminal that cannot show a character shows its escape, and nothing fails.
+                stream.reconfigure(errors="backslashreplace")
+        parser = self._parser(arguments)
+        args = parser.parse_args(arguments)
+        if args.version:
+            print(self._version())
+            return 0
+        if args.run is None:
+            parser.print_help(sys.stderr)
+            return USAGE_ERROR
+        try:
+            code: int = args.run(args)
+            sys.stdout.flush()
+        except CaesarError as error:
+            sys.stderr.write(f"{self.name}: {error}\n")
+            return USAGE_ERROR
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            # The reader has gone (``caesar-agent events … | head``): nothing is left to
+            # say, and the interpreter must not say it again when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return code
+
+    def _parser(self, arguments: Sequence[str]) -> argparse.ArgumentParser:
+        parser = argparse.ArgumentParser(prog=self.name, description=self.description)
+        parser.add_argument("--version", action="store_true", help="print the version and exit")
+        parser.set_defaults(run=None)
+        subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+        # Only the module that is asked for is imported; help and mistakes need them all.
+        named = next((word for word in arguments if not word.startswith("-")), None)
+        wanted = (named,) if named in self.commands else self.commands
+        for name in wanted:
+            module = self._command(name)
+            if module is not None:
+                module.add_parser(subparsers)
+        return parser
+
+    def _command(self, name: str) -> ModuleType | None:
+        """Return the module of a command, or None when this installation has none."""
+        full = f"{self.package}.{name}"
+        if importlib.util.find_spec(full) is None:
+            return None
+        return importlib.import_module(full)
+
+    def _version(self) -> str:
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked for
+
+        return f"{self.name} {version('pytest-caesar')}"
