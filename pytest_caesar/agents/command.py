@@ -103,7 +103,12 @@ def find_program(agent: ProcessAgent, *, path: str) -> Path:
         NotExecutable: it is a folder or not a regular file, or lacks permission.
         BadInterpreter: a script whose first line is missing or names nothing.
     """
-    return look_up(agent.argv[0], agent=agent.id, project=Path(agent.project or "/"), path=path)
+    return look_up(
+        agent.argv[0],
+        agent=agent.id,
+        project=Path(agent.project) if agent.project else None,
+        path=path,
+    )
 
 
 def check_arguments(agent: ProcessAgent, arguments: Sequence[str]) -> None:

@@ -20,14 +20,14 @@ HEAD_BYTES = 4096
 _MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 
-def look_up(program: str, *, agent: str, project: Path, path: str) -> Path:
+def look_up(program: str, *, agent: str, project: Path | None, path: str) -> Path:
     """Find a program as its agent's child process will.
 
     Args:
         program: absolute; with a slash, from the project's root; without one, on
             ``path``, then in the project's root.
         agent: its id, for the message.
-        project: root of the project, absolute.
+        project: root of the project, absolute; None for a program that PATH alone gives.
         path: PATH of the child; entries that are empty or relative are passed over,
             because they would mean the workspace that the agent itself writes.
 
@@ -44,7 +44,7 @@ def look_up(program: str, *, agent: str, project: Path, path: str) -> Path:
             agent=agent, program=program, problem="its program is blank or holds a NUL character"
         )
     if "/" in program:
-        found = project / program
+        found = (project or Path("/")) / program
         if not os.path.lexists(found):
             raise CommandNotFound(
                 agent=agent,
@@ -55,7 +55,7 @@ def look_up(program: str, *, agent: str, project: Path, path: str) -> Path:
         check_program(found, agent=agent)
         return found
     blocked: CommandError | None = None
-    for folder in (*_folders(path), project):
+    for folder in (*_folders(path), *([project] if project else [])):
         candidate = folder / program
         if not candidate.is_file():
             continue
@@ -70,8 +70,9 @@ def look_up(program: str, *, agent: str, project: Path, path: str) -> Path:
     raise CommandNotFound(
         agent=agent,
         program=program,
-        problem=f"the command {shown(program)} was found neither on PATH nor in {project}; "
-        f"install it, or write its path",
+        problem=f"the command {shown(program)} was not found on PATH"
+        + (f" nor in {project}" if project else "")
+        + "; install it, or write its path",
     )
 
 

@@ -16,8 +16,14 @@ _BLOCK_LATER = re.compile(
 )
 _YAMLISH = re.compile(r"[A-Za-z0-9_-]+[ \t]*:|[ \t]|- ")
 _FIELD = re.compile(r"(name|description|tools|spawns|model|output|thinking-?[lL]evel)[ \t]*:")
+_TEMPLATE = re.compile(r"\{\{[#/]\w|\{%-?\s*\w+")
 _HEAD = 8_192
 """Characters at the head of a file in which a misplaced block is looked for."""
+
+
+def is_template(source: SourceFile) -> bool:
+    """Say whether a file is not a definition yet, but what one is made from."""
+    return _TEMPLATE.search(source.text[:_HEAD]) is not None
 
 
 def check_block(source: SourceFile) -> Iterator[Complaint]:
@@ -56,6 +62,17 @@ def _no_block(source: SourceFile) -> Iterator[Complaint]:
             found="the file starts with a byte-order mark",
             effect="the mark stands before the ---; " + _NO_BLOCK,
             mend="save the file as UTF-8 without a mark",
+        )
+        return
+    if is_template(source):
+        yield Complaint(
+            code="template",
+            severity="note",
+            path=source.path,
+            line=1,
+            found="the file is a template: it holds placeholders that have to be filled in",
+            effect=_NO_BLOCK,
+            mend="move the template out of the folder",
         )
         return
     if remove_comments(text).startswith("---"):

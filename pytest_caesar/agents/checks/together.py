@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from pytest_caesar.agents.bundled import load_bundled_agents
 from pytest_caesar.agents.checks.complaint import Complaint
@@ -21,9 +22,9 @@ from pytest_caesar.agents.definitions import (
 from pytest_caesar.agents.discovery import FAMILIES
 from pytest_caesar.agents.errors import shown
 
-_NESTED = re.compile(
-    rf"(?:^|/)(?:{'|'.join(re.escape(family) for family in FAMILIES)})/agents/[^/]+/"
-)
+_FAMILY = re.compile(rf"(?:^|/)(?:{'|'.join(re.escape(family) for family in FAMILIES)})/agents/")
+_NESTED = re.compile(_FAMILY.pattern + "[^/]+/")
+_NO_DEFINITION = frozenset({"no-block", "template"})
 
 
 def check_files(
@@ -45,13 +46,28 @@ def check_files(
         profile=profile,
         entry=entry,
     )
+    alone = {
+        path: check_definition(data, path=path, profile=profile) for path, data in files.items()
+    }
+    meant = {
+        posixpath.dirname(path)
+        for path, complaints in alone.items()
+        if _FAMILY.search(path) or not any(c.code in _NO_DEFINITION for c in complaints)
+    }
     return {
         path: (
-            *check_definition(data, path=path, profile=profile),
+            *(_in_place(complaint, meant) for complaint in complaints),
             *(complaint for complaint in together if complaint.path == path),
         )
-        for path, data in files.items()
+        for path, complaints in alone.items()
     }
+
+
+def _in_place(complaint: Complaint, meant: Container[str]) -> Complaint:
+    """Let pages be where no file is a definition: the folder is not one of definitions."""
+    if complaint.code in _NO_DEFINITION and posixpath.dirname(complaint.path) not in meant:
+        return replace(complaint, severity="note")
+    return complaint
 
 
 def check_together(
