@@ -174,7 +174,10 @@ class ChannelServer:
                 return self._mailbox.expire(question_id)
             if waited - told >= PROGRESS_INTERVAL:
                 told = waited
-                await _notify(context, waited, longest)
+                # Nothing is sent where the client did not ask for progress.
+                await context.session.report_progress(
+                    round(waited, 3), round(longest, 3), "waiting for the orchestrator's answer"
+                )
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(
                     self._closing.wait(), min(pause(waited), max(0.0, longest - waited))
@@ -197,21 +200,6 @@ def _silence(silence: Silence) -> str:
     if silence.reason != "unreadable":
         return NO_ANSWER
     return f"{NO_ANSWER} (There is an answer that cannot be read: {silence.detail})"
-
-
-async def _notify(context: Context, waited: float, longest: float) -> None:
-    token = (context.meta or {}).get("progress_token")
-    if token is None:
-        return
-    params = types.ProgressNotificationParams(
-        progress_token=token,
-        progress=round(waited, 3),
-        total=round(longest, 3),
-        message="waiting for the orchestrator's answer",
-    )
-    await context.session.send_notification(
-        types.ProgressNotification(params=params), related_request_id=context.request_id
-    )
 
 
 def _result(value: dict[str, Any]) -> types.CallToolResult:
