@@ -73,10 +73,9 @@ def test_what_is_odd_and_valid_is_told_too(run: Run) -> None:
     code, lines = run(write("a.json", b"\xef\xbb\xbf" + json.dumps(report()).encode()))
 
     assert code == 0
-    assert lines == [
-        "a.json: valid report: a byte order mark stands before the document; "
-        + "it was skipped [byte-order-mark]"
-    ]
+    (line,) = lines
+    assert line.startswith("a.json: valid report: a byte order mark stands before the document")
+    assert line.endswith("[byte-order-mark]")
 
 
 def test_the_worst_of_several_files_is_the_exit_code(run: Run) -> None:
