@@ -100,8 +100,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _delegate(args: argparse.Namespace) -> Run:
-    if args.workspace is not None and args.base_ref is None:
-        _refuse("--workspace needs --base-ref: the commit it started from, or '' for none")
     project = args.repo or args.workspace or Path.cwd()
     if not project.is_dir():
         _refuse(f"{project} is not a folder")

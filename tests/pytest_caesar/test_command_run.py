@@ -89,7 +89,7 @@ def test_the_installed_command_works_from_inside_the_repository(
         (["{agent}", "Do it.", "--deadline", "600h"], "deadline_ms"),
         (["{agent}", "Do it.", "--context", "@/no/such/file"], "--context @/no/such/file"),
         (["{agent}", "Do it.", "--repo", "/no/such/folder"], "/no/such/folder"),
-        (["{agent}", "Do it.", "--workspace", "."], "--base-ref"),
+        (["{agent}", "Do it.", "--base-ref", "HEAD"], "give workspace= too"),
     ],
 )
 def test_a_refusal_is_told_in_json_with_exit_code_2(
