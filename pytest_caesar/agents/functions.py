@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from pytest_caesar.agents.errors import near_miss, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
 
 _SHAPE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -74,16 +73,16 @@ def find_function(text: str, import_root: Path) -> FoundFunction:
 
 def _find_module(module: str, path: list[str]) -> ModuleSpec | None:
     spec: ModuleSpec | None = None
-    search: Sequence[str] | None = path
-    name = ""
+    search: list[str] | None = path
     for part in module.split("."):
         if search is None:
             return None
-        name = f"{name}.{part}" if name else part
-        spec = PathFinder.find_spec(name, list(search))
+        # Under its dotted name a namespace package would need its parent imported.
+        spec = PathFinder.find_spec(part, search)
         if spec is None:
             return None
-        search = spec.submodule_search_locations
+        folders = spec.submodule_search_locations
+        search = None if folders is None else list(folders)
     return spec
 
 

@@ -57,7 +57,7 @@ def look_up(program: str, *, agent: str, project: Path | None, path: str) -> Pat
     blocked: CommandError | None = None
     for folder in (*_folders(path), *([project] if project else [])):
         candidate = folder / program
-        if not candidate.is_file():
+        if not _is_file(candidate):
             continue
         try:
             check_program(candidate, agent=agent)
@@ -144,9 +144,13 @@ def on_path(program: str, path: str) -> Path | None:
     """Return the first executable of that name on ``path``, or None."""
     for folder in _folders(path):
         candidate = folder / program
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        if _is_file(candidate) and os.access(candidate, os.X_OK):
             return candidate
     return None
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113  (unlike Path, it never raises)
 
 
 def _folders(path: str) -> list[Path]:
