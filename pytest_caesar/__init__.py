@@ -1,1 +1,88 @@
-"""The fake orchestrator and pytest plugin for agents that speak OACP. ``PYTEST_DONT_REWRITE``."""
+"""The fake orchestrator and pytest plugin for agents that speak OACP.
+
+Every name is imported when it is first used: the plugin is loaded in every project that
+has it installed, and the harness works outside pytest too. PYTEST_DONT_REWRITE
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+    from pytest_caesar.clock import Clock
+    from pytest_caesar.fake_agent import FakeAgents
+    from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+    from pytest_caesar.orchestrator.outcome import Outcome
+    from pytest_caesar.orchestrator.run import Events, Run, Source, Status
+    from pytest_caesar.recovery.evidence import Evidence, Recovered
+    from pytest_caesar.snapshots.fixture import CaesarSnapshot
+    from pytest_caesar.workspace.reconciliation import Reconciliation
+    from pytest_caesar.workspace.repository import Repository
+    from pytest_caesar.workspace.values import ObservedChange, Patch
+
+    __version__: str
+
+__all__ = [
+    "AgentTarget",
+    "CaesarSnapshot",
+    "Clock",
+    "Events",
+    "Evidence",
+    "FakeAgents",
+    "FunctionAgent",
+    "ObservedChange",
+    "Orchestrator",
+    "OrchestratorSettings",
+    "Outcome",
+    "Patch",
+    "ProcessAgent",
+    "Reconciliation",
+    "Recovered",
+    "Repository",
+    "Run",
+    "Source",
+    "Status",
+    "__version__",
+]
+
+_HOMES = {
+    "AgentTarget": "agents.target",
+    "CaesarSnapshot": "snapshots.fixture",
+    "Clock": "clock",
+    "Events": "orchestrator.run",
+    "Evidence": "recovery.evidence",
+    "FakeAgents": "fake_agent",
+    "FunctionAgent": "agents.target",
+    "ObservedChange": "workspace.values",
+    "Orchestrator": "orchestrator.orchestrator",
+    "OrchestratorSettings": "orchestrator.orchestrator",
+    "Outcome": "orchestrator.outcome",
+    "Patch": "workspace.values",
+    "ProcessAgent": "agents.target",
+    "Reconciliation": "workspace.reconciliation",
+    "Recovered": "recovery.evidence",
+    "Repository": "workspace.repository",
+    "Run": "orchestrator.run",
+    "Source": "orchestrator.run",
+    "Status": "orchestrator.run",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        import importlib  # noqa: PLC0415 - nothing is paid for what is not used
+
+        value: object = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - it reads files
+
+        value = version("pytest-caesar")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

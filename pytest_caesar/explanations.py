@@ -51,9 +51,10 @@ def _explanation(op: str, value: object, other: object, runs: Sequence[Run]) -> 
 def _word(op: str, value: Status | Source, other: str, runs: Sequence[Run]) -> list[str]:
     kind = "status" if isinstance(value, Status) else "source"
     known = [str(member) for member in type(value)]
-    lines = [f"the {kind} is '{value}', expected {op} '{one_line(str(other), limit=80)}'"]
+    wanted = one_line(str(other), limit=80)
+    lines = [f"'{value}' {op} '{wanted}', where '{value}' is the {kind} of the run"]
     if str(other) not in known:
-        lines.append(f"'{one_line(str(other), limit=80)}' is no {kind}: {', '.join(known)}")
+        lines.append(f"'{wanted}' is no {kind}: they are {', '.join(known)}")
     run = next((run for run in reversed(runs) if getattr(run, kind) == value), None)
     if run is None:
         return lines

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_caesar import test_deadline
+from pytest_caesar.orchestrator import reaper
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.tiers import recover
-from pytest_caesar.session import CaesarSession, NoAgent
+from pytest_caesar.session import CaesarSession
 from pytest_caesar.snapshots.fixture import CaesarSnapshot
 
 if TYPE_CHECKING:
@@ -33,11 +36,16 @@ def make_orchestrator(
         options["clock"] = request.getfixturevalue("caesar_clock")
     if "caesar_answers" in request.fixturenames:
         options["answers"] = request.getfixturevalue("caesar_answers")
+    reaper.prepare()
+    if session.is_worker:
+        reaper.watch_parent()
     orchestrator = Orchestrator(
-        None if isinstance(agent, NoAgent) else agent,
+        agent,
         project=project,
         settings=OrchestratorSettings(
-            pass_env=session.settings.pass_env, user_config=session.settings.user_config
+            pass_env=session.settings.pass_env,
+            user_config=session.settings.user_config,
+            seconds_left=functools.partial(test_deadline.seconds_left, request.node.nodeid),
         ),
         new_id=counted_ids(),
         **options,

@@ -7,7 +7,7 @@ for it. A test holds this module to it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -133,6 +133,24 @@ class _Listener:
             session = _open(self._config)
         if session is not None:
             session.take(report)
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
+    """Note when pytest-timeout will end a test that delegates; it still does its work."""
+    if "caesar_orchestrator" in getattr(item, "fixturenames", ()):
+        from pytest_caesar import test_deadline  # noqa: PLC0415 - only for tests that delegate
+
+        test_deadline.pytest_timeout_set_timer(item, settings)
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
+    """Forget it again."""
+    if "caesar_orchestrator" in getattr(item, "fixturenames", ()):
+        from pytest_caesar import test_deadline  # noqa: PLC0415 - as above
+
+        test_deadline.pytest_timeout_cancel_timer(item)
 
 
 # --- fixtures --------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from caesar_agent.terminal import one_line, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pytest_caesar.orchestrator.run import Run
 
@@ -97,22 +97,15 @@ def change_lines(run: Run) -> list[str]:
             f"  {_path(change.path)}: declared {change.action}, not verified"
             for change in run.declared.changes
         ]
-    reconciliation = run.reconciliation
-    verdicts: Iterable[tuple[str, Iterable[object]]] = (
-        ("", reconciliation.matched),
-        ("undeclared", reconciliation.undeclared),
-        ("phantom", reconciliation.phantom),
-        ("wrong action", reconciliation.wrong_action),
-        ("unverified", reconciliation.unverified),
-    )
-    lines = []
-    for word, entries in verdicts:
-        for entry in entries:
-            declared = getattr(entry, "declared_action", None)
-            observed = getattr(entry, "observed_action", None)
-            path = str(getattr(entry, "path", ""))
-            lines.append((path, f"  {_path(path)}: {_sides(declared, observed)}", word))
-    return [f"{text}{f'  [{word}]' if word else ''}" for _, text, word in sorted(lines)]
+    return [
+        f"  {_path(entry.path)}: {_sides(entry.declared_action, entry.observed_action)}"
+        f"{_note(entry.verdict)}"
+        for entry in run.reconciliation.entries
+    ]
+
+
+def _note(verdict: str) -> str:
+    return "" if verdict == "matched" else f"  [{verdict.replace('-', ' ')}]"
 
 
 def _sides(declared: str | None, observed: str | None) -> str:

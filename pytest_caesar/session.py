@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +171,7 @@ class CaesarSession:
         if STATE in item.stash:
             del item.stash[STATE]
         self._ended.pop(item.nodeid, None)
+        item.user_properties[:] = [pair for pair in item.user_properties if pair[0] != "caesar.run"]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -214,7 +216,7 @@ class CaesarSession:
             for index, run in enumerate(new, 1)
         ]
         if self.settings.junit and self.config.getoption("xmlpath", None):
-            report.user_properties.extend(junit_property(run) for run in new)
+            item.user_properties.extend(junit_property(run) for run in new)
         state.sent += len(new)
 
     def _describe(self, state: TestState, report: pytest.TestReport) -> None:
@@ -266,6 +268,12 @@ class CaesarSession:
         if report.when == "call" or report.outcome != "passed":
             self.outcomes[report.nodeid] = report.outcome
 
+    def pytest_unconfigure(self) -> None:
+        """End the process that watches over agents, if one was started."""
+        reaper = sys.modules.get("pytest_caesar.orchestrator.reaper")
+        if reaper is not None:
+            reaper.close()
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write ``--caesar-json``."""
@@ -288,7 +296,8 @@ class CaesarSession:
         from pytest_caesar.summary import nothing_collected, summary_lines  # noqa: PLC0415 - once
 
         lines = summary_lines(self.records)
-        if not lines and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.agents:
+        nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+        if nothing and self.agents and not terminalreporter.stats.get("deselected"):
             lines = nothing_collected(self.settings.agents)
         if self.settings.json_path is not None and self.records:
             lines.append(f"every run: {self._shown(self.settings.json_path)}")

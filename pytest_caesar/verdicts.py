@@ -23,8 +23,11 @@ STRICT = ALWAYS | {
     "phantom-change",
     "wrong-action",
     "process-leaked",
-    "question-unanswered",
-    "event-invalid",
+    "leaked-process",
+    "event-line-invalid",
+    "event-line-torn",
+    "event-line-incomplete",
+    "event-of-another-task",
 }
 """Findings that fail a test which is strict."""
 

@@ -32,6 +32,17 @@ class CaesarExtension(SingleFileSnapshotExtension):
         return bytes(data)
 
     @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        """Return the folder of a module's snapshots."""
+        module = Path(test_location.filepath)
+        return str(module.parent / FOLDER / module.stem)
+
+    @classmethod
+    def discovery_dirname(cls, *, test_location: PyTestLocation) -> str:
+        """Return the folder of all snapshots beside a module."""
+        return str(Path(test_location.filepath).parent / FOLDER)
+
+    @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
         """Return the file's name without its kind."""
         return file_name(_stem(test_location), index)

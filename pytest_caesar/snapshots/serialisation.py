@@ -23,6 +23,10 @@ KINDS: Final = {
 """What can be recorded, and how its files end."""
 
 
+VERDICTS: Final = {"matched": "as declared", "wrong-action": "wrong action"}
+"""How a page says what is not plain from the verdict's own name."""
+
+
 def kind_of(value: object) -> str:
     """Return the kind of a value, one of ``KINDS``.
 
@@ -137,19 +141,15 @@ def _process(run: Run) -> str:
 
 
 def _changes(run: Run, normaliser: Normaliser) -> str:
-    reconciliation = run.reconciliation
-    groups = (
-        ("as declared", reconciliation.matched),
-        ("undeclared", reconciliation.undeclared),
-        ("phantom", reconciliation.phantom),
-        ("wrong action", reconciliation.wrong_action),
-        ("unverified", reconciliation.unverified),
-    )
-    rows = sorted(
-        (entry.path, entry.declared_action or "-", entry.observed_action or "-", word)
-        for word, entries in groups
-        for entry in entries
-    )
+    rows: list[tuple[str, str, str, str]] = [
+        (
+            entry.path,
+            entry.declared_action or "-",
+            entry.observed_action or "-",
+            VERDICTS.get(entry.verdict, entry.verdict),
+        )
+        for entry in run.reconciliation.entries
+    ]
     if run.changes_verified_by != "git":
         rows = sorted(
             (change.path, change.action, "?", "not verified") for change in run.declared.changes

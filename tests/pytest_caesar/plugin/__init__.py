@@ -1,0 +1,1 @@
+"""Tests of the plugin, one file for each option or fixture."""

@@ -1,0 +1,38 @@
+"""Ways to run pytest inside a test."""
+
+from __future__ import annotations
+
+import pytest
+
+# Imported here once: each inner run forgets what it imported itself.
+import pytest_caesar.explanations
+import pytest_caesar.fixtures
+import pytest_caesar.records
+import pytest_caesar.sections
+import pytest_caesar.snapshots.extension
+import pytest_caesar.summary
+import pytest_caesar.verdicts  # noqa: F401
+from tests.pytest_caesar.plugin.running import Runs
+
+QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--strict-markers")
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Runs:
+    """Run pytest in the folder of the test, in this process."""
+
+    def runs(*args: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(*QUIET, *args)
+
+    return runs
+
+
+@pytest.fixture(params=["alone", "two workers"])
+def run_both(request: pytest.FixtureRequest, pytester: pytest.Pytester) -> Runs:
+    """Run pytest in the folder of the test, alone and with two workers."""
+    workers = () if request.param == "alone" else ("-n", "2")
+
+    def runs(*args: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(*QUIET, *workers, *args)
+
+    return runs

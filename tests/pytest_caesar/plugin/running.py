@@ -1,0 +1,24 @@
+"""Inner test runs: the plugin as a user meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+
+Runs: TypeAlias = Callable[..., pytest.RunResult]
+
+AGENT = """\
+#!/bin/sh
+printf '{"protocol": "caesar.report/v1", "status": "success", "summary": "Said hello."}' \\
+    > "$CAESAR_REPORT_PATH"
+"""
+"""The smallest agent there is."""
+
+
+def agent_script(pytester: pytest.Pytester, name: str = "agent.sh", text: str = AGENT) -> None:
+    """Put an executable script."""
+    path = pytester.path / name
+    path.write_text(text)
+    path.chmod(0o755)

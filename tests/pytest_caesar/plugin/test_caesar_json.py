@@ -1,0 +1,91 @@
+"""``--caesar-json``, ``--caesar-keep`` and the JUnit report."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.pytest_caesar.plugin.running import Runs, agent_script
+
+SOURCE = r"""
+import pytest
+
+@pytest.mark.parametrize("number", range(4))
+def test_it(caesar_orchestrator, number):
+    run = caesar_orchestrator.delegate(f"Say {number} \udcff\u00e9")
+    assert number != 3
+
+def test_fails(caesar_orchestrator, caesar_fake_agent):
+    fake = caesar_fake_agent
+    fifo = fake.report_as("fifo")
+    caesar_orchestrator.delegate("Odd", agent=fake(fake.write("a\udcff\x1b", "x"), fifo))
+"""
+
+
+def test_every_run_of_the_session_is_written(pytester: pytest.Pytester, run_both: Runs) -> None:
+    agent_script(pytester)
+    pytester.makepyfile(test_it=SOURCE)
+    result = run_both("--caesar-agent=./agent.sh", "--caesar-json=out/runs.json")
+    result.assert_outcomes(passed=4, failed=1)
+    value = json.loads((pytester.path / "out" / "runs.json").read_text("utf-8"))
+    assert value["format"] == 1
+    assert value["agents"] == ["agent"]
+    assert value["exit_status"] == 1
+    tests = [(run["test"], run["test_outcome"]) for run in value["runs"]]
+    assert tests == [
+        ("test_it.py::test_fails", "passed"),
+        ("test_it.py::test_it[0]", "passed"),
+        ("test_it.py::test_it[1]", "passed"),
+        ("test_it.py::test_it[2]", "passed"),
+        ("test_it.py::test_it[3]", "failed"),
+    ]
+    one = value["runs"][1]
+    assert one["source"] == "file"
+    assert one["report"]["summary"] == "Said hello."
+    assert one["outcome"]["status"] == "succeeded"
+    assert one["objective"] == "Say 0 \\udcffé"
+    odd = value["runs"][0]
+    assert [change["path"] for change in odd["changes"]] == ["a\\udcff\x1b"]
+    assert odd["source"] == "synthesized"
+    result.stdout.fnmatch_lines(["every run: out/runs.json"])
+
+
+def test_no_run_is_an_empty_list(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile("def test_it():\n    pass\n")
+    run("--caesar-json=runs.json").assert_outcomes(passed=1)
+    assert json.loads((pytester.path / "runs.json").read_text())["runs"] == []
+
+
+def test_task_directories_are_kept(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester)
+    pytester.makepyfile(test_it=SOURCE)
+    run("--caesar-agent=./agent.sh", "--caesar-keep=kept")
+    kept = pytester.path / "kept"
+    assert (kept / "test_it.py-test_it[0]" / "t_0001" / "report.json").is_file()
+    assert len(list(kept.glob("*/t_0001/task.json"))) == 5
+    run("--caesar-agent=./agent.sh", "--caesar-keep=kept")
+    assert (kept / "test_it.py-test_it[0]" / "t_0001-2" / "task.json").is_file()
+
+
+def test_junit_has_a_property_for_each_run(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester)
+    pytester.makepyfile(
+        "def test_it(caesar_orchestrator):\n    caesar_orchestrator.delegate('Say')\n"
+    )
+    agent = "--caesar-agent=./agent.sh"
+    run(agent, "--junitxml=on.xml")
+    wanted = 'name="caesar.run" value="t_0001 agent source=file status=success process=succeeded"'
+    assert wanted in (pytester.path / "on.xml").read_text()
+    run(agent, "--junitxml=off.xml", "-o", "caesar_junit=false")
+    assert "caesar.run" not in (pytester.path / "off.xml").read_text()
+
+
+@pytest.mark.parametrize("option", ["--caesar-json", "--caesar-keep"])
+def test_an_existing_path_as_a_separate_argument_is_refused(
+    pytester: pytest.Pytester, run: Runs, option: str
+) -> None:
+    pytester.mkdir("there")
+    result = run(option, "there")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*write {option}=there"])

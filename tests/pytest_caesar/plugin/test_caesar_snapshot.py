@@ -1,0 +1,359 @@
+"""The fixture ``caesar_snapshot``: recording, comparing, and never losing anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.pytest_caesar.plugin.running import Runs
+
+ONE = """
+import pytest
+
+def test_name(caesar_snapshot):
+    assert {"value": [1, 2, 3]} == caesar_snapshot
+
+def test_other():
+    pass
+"""
+TWO = """
+import pytest
+
+@pytest.mark.wip
+def test_name(caesar_snapshot):
+    assert {"value": "abc"} == caesar_snapshot
+
+def test_other():
+    pass
+"""
+PARAMETERS = """
+import os
+import pytest
+
+@pytest.mark.parametrize("letter", ["a", "b", "c"])
+def test_it(caesar_snapshot, letter):
+    assert {"first": letter} == caesar_snapshot
+    assert {"second": letter + os.environ.get("CHANGE", "")} == caesar_snapshot
+"""
+
+
+UNUSED = r".*snapshots? unused|.*unused snapshots? deleted"
+
+
+def files(root: Path) -> dict[str, tuple[bytes, int]]:
+    """Return every snapshot with its bytes and the time of its last change."""
+    return {
+        path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in sorted(root.rglob("__caesar__/**/*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def modules(pytester: pytest.Pytester) -> Path:
+    """Three modules, two of them of the same name."""
+    pytester.makeini("[pytest]\nmarkers = wip\naddopts = --import-mode=importlib\n")
+    below = pytester.mkdir("sub")
+    (pytester.path / "test_a.py").write_text(ONE)
+    (pytester.path / "test_abc.py").write_text(TWO)
+    (below / "test_a.py").write_text(ONE)
+    return pytester.path
+
+
+def test_nothing_is_written_without_being_asked(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    pytester.makepyfile(test_a=ONE)
+    result = run()
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "E*nothing was recorded yet for this comparison: "
+                "__caesar__/test_a/test_name.value.json"
+            ),
+            "E*record it: pytest test_a.py::test_name --snapshot-update",
+        ]
+    )
+    assert files(pytester.path) == {}
+
+
+def test_what_was_recorded_is_found_again(pytester: pytest.Pytester, run_both: Runs) -> None:
+    pytester.makepyfile(test_a=ONE)
+    run_both("--snapshot-update").assert_outcomes(passed=2)
+    recorded = files(pytester.path)
+    assert recorded["__caesar__/test_a/test_name.value.json"][0] == (
+        b'{\n  "value": [\n    1,\n    2,\n    3\n  ]\n}\n'
+    )
+    result = run_both()
+    result.assert_outcomes(passed=2)
+    assert result.ret == 0
+    assert files(pytester.path) == recorded
+
+
+PARTS = [
+    ["test_a.py"],
+    ["test_a.py::test_name", "test_abc.py::test_other"],
+    ["-k", "name"],
+    ["-k", "other"],
+    ["-m", "wip"],
+    ["--lf"],
+    ["--deselect", "test_a.py::test_name"],
+    ["sub"],
+    ["--snapshot-update", "test_a.py::test_other"],
+    ["--snapshot-update", "-k", "other"],
+    ["--snapshot-update", "test_abc.py"],
+]
+
+
+def test_a_part_of_the_tests_reports_and_deletes_nothing(
+    modules: Path, pytester: pytest.Pytester, run: Runs
+) -> None:
+    run("--snapshot-update")
+    recorded = files(modules)
+    assert len(recorded) == 3
+    for selection in PARTS:
+        result = pytester.runpytest_inprocess("-p", "no:randomly", *selection)
+        assert result.ret == 0, selection
+        result.stdout.no_re_match_line(UNUSED)
+        assert files(modules) == recorded, selection
+
+
+def test_one_parameter_alone_is_updated_alone(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(test_p=PARAMETERS)
+    run("--snapshot-update").assert_outcomes(passed=3)
+    recorded = files(pytester.path)
+    assert len(recorded) == 6
+    run("test_p.py::test_it[b]").stdout.no_re_match_line(UNUSED)
+    monkeypatch.setenv("CHANGE", "!")
+    run("--snapshot-update", "test_p.py::test_it[b]").assert_outcomes(passed=1)
+    now = files(pytester.path)
+    changed = {name for name in now if now[name] != recorded.get(name)}
+    assert changed == {"__caesar__/test_p/test_it[b].2.value.json"}
+    assert recorded.keys() == now.keys()
+
+
+def test_a_comparison_that_is_gone_leaves_its_file_unused(
+    pytester: pytest.Pytester, run_both: Runs
+) -> None:
+    pytester.makepyfile(test_p=PARAMETERS)
+    run_both("--snapshot-update")
+    pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
+    result = run_both()
+    result.stdout.fnmatch_lines(["*3 snapshots unused.*"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    run_both("--snapshot-update").stdout.fnmatch_lines(["*3 unused snapshots deleted.*"])
+    assert sorted(files(pytester.path)) == [
+        f"__caesar__/test_p/test_it[{letter}].value.json" for letter in "abc"
+    ]
+
+
+def test_a_test_that_fails_or_is_skipped_makes_nothing_unused(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    source = """
+        import pytest
+
+        def test_fails(caesar_snapshot):
+            assert 1 == caesar_snapshot
+            {fail}
+            assert 2 == caesar_snapshot
+
+        def test_skips(caesar_snapshot):
+            {skip}
+            assert 1 == caesar_snapshot
+    """
+    pytester.makepyfile(test_it=source.format(fail="pass", skip="pass"))
+    run("--snapshot-update").assert_outcomes(passed=2)
+    recorded = files(pytester.path)
+    pytester.makepyfile(test_it=source.format(fail="assert False", skip="pytest.skip('no')"))
+    result = run("--snapshot-update")
+    result.assert_outcomes(failed=1, skipped=1)
+    result.stdout.no_re_match_line(UNUSED)
+    assert files(pytester.path) == recorded
+
+
+def test_an_agent_alone_does_not_touch_the_files_of_others(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    for name in ("one.sh", "two.sh"):
+        path = pytester.path / name
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
+    pytester.makepyfile(
+        test_it="""
+        def test_it(caesar_agent_under_test, caesar_snapshot):
+            assert caesar_agent_under_test.id == caesar_snapshot
+        """
+    )
+    both = ("--caesar-agent=./one.sh", "--caesar-agent=./two.sh")
+    run(*both, "--snapshot-update").assert_outcomes(passed=2)
+    run("--caesar-agent=./one.sh", "--snapshot-update").assert_outcomes(passed=1)
+    recorded = files(pytester.path)
+    assert sorted(recorded) == [
+        "__caesar__/test_it/test_it.value.json",
+        "__caesar__/test_it/test_it[one].value.json",
+        "__caesar__/test_it/test_it[two].value.json",
+    ]
+    for agents in (both, ("--caesar-agent=./one.sh",)):
+        result = run(*agents)
+        assert result.ret == 0
+        result.stdout.no_re_match_line(UNUSED)
+    assert files(pytester.path) == recorded
+
+
+def test_long_and_odd_parameters_never_share_a_file(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+
+        IDS = ["a/b", "a:b", "a-b", "a::b", "../../x", "x" * 300, "x" * 299 + "y"]
+
+        @pytest.mark.parametrize("number", range(len(IDS)), ids=IDS)
+        def test_it(caesar_snapshot, number):
+            assert number == caesar_snapshot
+
+        class TestClass:
+            def test_it(self, caesar_snapshot):
+                assert "class" == caesar_snapshot
+        """
+    )
+    run("--snapshot-update").assert_outcomes(passed=8)
+    assert len(files(pytester.path)) == 8
+    result = run()
+    result.assert_outcomes(passed=8)
+    assert result.ret == 0
+
+
+def test_a_rerun_counts_as_the_last_one_alone(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(test_a=ONE)
+    run("--snapshot-update")
+    pytester.makepyfile(
+        test_a="""
+        from pathlib import Path
+
+        def test_name(caesar_snapshot):
+            flag = Path(__file__).with_name("again")
+            first = not flag.exists()
+            flag.touch()
+            assert {"value": [] if first else [1, 2, 3]} == caesar_snapshot
+        """
+    )
+    result = run("--reruns", "2")
+    result.stdout.fnmatch_lines(["*1 passed, 1 rerun*"])
+    result.stdout.fnmatch_lines(["*1 snapshot passed.*"])
+    result.stdout.no_fnmatch_line("*snapshot failed*")
+    assert result.ret == 0
+
+
+def test_a_difference_is_told_in_eight_lines_and_in_full_in_a_section(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    source = "def test_a(caesar_snapshot):\n    assert {value} == caesar_snapshot\n"
+    pytester.makepyfile(test_it=source.format(value=list(range(40))))
+    run("--snapshot-update")
+    pytester.makepyfile(test_it=source.format(value=list(range(1, 41))))
+    result = run()
+    result.stdout.fnmatch_lines(
+        [
+            "E*the value differs from __caesar__/test_it/test_a.value.json, line 2:",
+            "E*  - *0,",
+            "E*(-: recorded, +: received)",
+            "E*if the new one is right, record it: pytest test_it.py::test_a --snapshot-update",
+            "*caesar snapshot __caesar__/test_it/test_a.value.json*",
+            "+ *40",
+        ]
+    )
+
+
+def test_the_place_and_the_look_of_the_terminal_do_not_matter(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(
+        test_it="""
+        def test_it(caesar_snapshot, tmp_path):
+            names = {"z", "ä", "\\u2028", "\\x1b"}
+            assert {name: str(tmp_path / "x") for name in names} == caesar_snapshot
+        """
+    )
+    for name, value in {"COLUMNS": "200", "TERM": "xterm-256color", "LANG": "C"}.items():
+        monkeypatch.setenv(name, value)
+    run("--snapshot-update").assert_outcomes(passed=1)
+    recorded = files(pytester.path)
+    for name, value in {"COLUMNS": "40", "FORCE_COLOR": "1", "TZ": "Asia/Kolkata"}.items():
+        monkeypatch.setenv(name, value)
+    assert run().ret == 0
+    assert files(pytester.path) == recorded
+    assert all(b"\r" not in data for data, _ in recorded.values())
+
+
+def test_a_name_stands_in_place_of_the_number(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        test_it="""
+        def test_it(caesar_snapshot):
+            assert 1 == caesar_snapshot(name="one")
+            assert 2 == caesar_snapshot
+            assert 3 == caesar_snapshot(name="three")
+            assert 4 == caesar_snapshot
+        """
+    )
+    run("--snapshot-update").assert_outcomes(passed=1)
+    assert sorted(files(pytester.path)) == [
+        "__caesar__/test_it/test_it.2.value.json",
+        "__caesar__/test_it/test_it.value.json",
+        "__caesar__/test_it/test_it@one.value.json",
+        "__caesar__/test_it/test_it@three.value.json",
+    ]
+    assert run().ret == 0
+
+
+def test_rules_of_ones_own_replace_what_varies(pytester: pytest.Pytester, run: Runs) -> None:
+    source = """
+        import pytest
+
+        @pytest.fixture
+        def caesar_snapshot_rules():
+            return [(r"build-[0-9]+", "<build>")]
+
+        def test_it(caesar_snapshot):
+            assert "see build-{number}" == caesar_snapshot
+    """
+    pytester.makepyfile(test_it=source.format(number=1))
+    run("--snapshot-update").assert_outcomes(passed=1)
+    pytester.makepyfile(test_it=source.format(number=2))
+    run().assert_outcomes(passed=1)
+
+
+def test_without_syrupy_it_says_what_is_missing(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(test_a=ONE)
+    result = run("-p", "no:syrupy")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(
+        ["caesar_snapshot needs the syrupy plugin, which is not active: *`-p no:syrupy`*"]
+    )
+
+
+def test_the_users_own_snapshots_are_left_alone(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        test_it="""
+        def test_both(caesar_snapshot, snapshot):
+            assert {"ours": 1} == caesar_snapshot
+            assert {"theirs": 1} == snapshot
+        """
+    )
+    run("--snapshot-update").assert_outcomes(passed=1)
+    assert (pytester.path / "__snapshots__" / "test_it.ambr").is_file()
+    assert list(files(pytester.path)) == ["__caesar__/test_it/test_both.value.json"]
+    result = run()
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["2 snapshots passed."])
+
+
+def test_what_cannot_be_recorded_is_named(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile("def test_it(caesar_snapshot):\n    assert object() == caesar_snapshot\n")
+    result = run()
+    result.stdout.fnmatch_lines(["E*TypeError: caesar_snapshot compares a run, *; found object"])
