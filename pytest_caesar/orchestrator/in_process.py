@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -145,14 +145,33 @@ def leave_debugger() -> None:
 
 
 def _call(target: str, import_root: str, alarm: Alarm) -> int | None:
+    exits: list[BaseException] = []
     try:
         main = load_function(target, import_root)
         alarm.loading = False
-        return execute(main, environ=os.environ, install_signals=False)
+        code = execute(_noting_exit(main, exits), environ=os.environ, install_signals=False)
     except Interrupted:
         if not alarm.why:
             raise
         return None
+    for error in exits:
+        raise error
+    return code
+
+
+def _noting_exit(main: Callable[..., Any], exits: list[BaseException]) -> Callable[..., Any]:
+    """Note the exception by which one leaves pytest's debugger: it is for pytest, not the agent."""
+
+    def call(agent: Any) -> Any:
+        try:
+            return main(agent)
+        except Exception as error:
+            outcomes = sys.modules.get("_pytest.outcomes")
+            if outcomes is not None and isinstance(error, outcomes.Exit):
+                exits.append(error)
+            raise
+
+    return call
 
 
 @contextlib.contextmanager
@@ -176,13 +195,19 @@ def _debugger(streams: Streams, alarm: Alarm) -> Iterator[None]:
     """Let ``breakpoint()`` reach the terminal: pytest's by its hooks, Python's own from here."""
     _Stage.streams, _Stage.alarm = streams, alarm
     hook = sys.breakpointhook
-    if hook is sys.__breakpointhook__:
+    if hook is sys.__breakpointhook__ and not _pdb_is_taken():
         sys.breakpointhook = _break
     try:
         yield
     finally:
         sys.breakpointhook = hook
         _Stage.streams = _Stage.alarm = None
+
+
+def _pdb_is_taken() -> bool:
+    """Tell whether somebody (pytest) put a function of its own in the place of pdb's."""
+    set_trace = getattr(sys.modules.get("pdb"), "set_trace", None)
+    return set_trace is not None and getattr(set_trace, "__module__", "") != "pdb"
 
 
 def _break(*args: Any, **kwargs: Any) -> None:

@@ -26,6 +26,10 @@ def of(pid: int) -> Process:
     return process
 
 
+def is_alive(process: Process) -> bool:
+    return process.alive
+
+
 def test_a_process_is_itself_until_it_ends(sleeper: subprocess.Popen[bytes]) -> None:
     process = of(sleeper.pid)
     assert process.alive
@@ -33,7 +37,7 @@ def test_a_process_is_itself_until_it_ends(sleeper: subprocess.Popen[bytes]) -> 
     assert process.name == "/bin/sleep 60"
     assert process.send(signal.SIGKILL)
     sleeper.wait()
-    assert not process.alive
+    assert not is_alive(process)
     assert not process.send(signal.SIGKILL)
     assert process.name == ""
 

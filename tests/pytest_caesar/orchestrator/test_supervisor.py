@@ -77,7 +77,7 @@ def test_the_streams_are_no_terminal_and_there_is_none_to_open(bench: Bench) -> 
 def test_the_agent_inherits_no_other_descriptor(bench: Bench, tmp_path: Path) -> None:
     program = "import os; print([n for n in range(3, 64) if os.path.exists(f'/dev/fd/{n}')])"
     with (tmp_path / "inheritable").open("wb") as file:
-        os.set_inheritable(file.fileno(), True)
+        os.set_inheritable(file.fileno(), True)  # noqa: FBT003 - it takes no keyword
         bench.run(sys.executable, "-I", "-S", "-c", program)
     # Some of these are of the look itself, which opens nothing that lasts.
     assert bench.output in {b"[]\n", b"[3]\n"}

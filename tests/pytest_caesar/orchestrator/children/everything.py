@@ -1,5 +1,8 @@
 """An agent with a child that ignores signals and a daemon, all of which note their ids."""
 
+# A bare interpreter starts quicker without pathlib.
+# ruff: noqa: PTH100, PTH118, PTH120, PTH123
+
 import os
 import signal
 import subprocess

@@ -1,5 +1,8 @@
 """Functions that are run as agents in a process of the tests."""
 
+# What they do wrong is what they are for.
+# ruff: noqa: BLE001, PERF203, PTH123, SIM115, T100
+
 from __future__ import annotations
 
 import asyncio

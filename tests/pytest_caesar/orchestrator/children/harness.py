@@ -22,7 +22,7 @@ environment = {"CAESAR_TASK_DIR": str(folder), "PATH": os.environ["PATH"]}
 
 
 def write_task(directory: Path) -> dict[str, str]:
-    task = {
+    task: dict[str, object] = {
         "protocol": "caesar.task/v1",
         "id": "t_1",
         "created_at": "2026-01-01T00:00:00Z",
@@ -38,8 +38,8 @@ def write_task(directory: Path) -> dict[str, str]:
     (directory / "task.json").write_text(json.dumps(task))
     return {
         "CAESAR_TASK_FILE": str(directory / "task.json"),
-        "CAESAR_REPORT_PATH": task["report_path"],
-        "CAESAR_EVENTS_PATH": task["events_path"],
+        "CAESAR_REPORT_PATH": str(directory / "report.json"),
+        "CAESAR_EVENTS_PATH": str(directory / "events.jsonl"),
         "CAESAR_TASK_ID": "t_1",
         "CAESAR_AGENT": "a",
         "CAESAR_DEPTH": "1",
