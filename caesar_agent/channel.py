@@ -116,6 +116,8 @@ class ChannelServer:
                     return _result(self._submit_report(given))
         except CaesarError as error:
             return _failure(str(error))
+        except RecursionError:
+            return _failure(f"the arguments of {params.name} are nested too deeply")
         except OSError as error:
             return _failure(f"the task directory cannot be used: {error}")
         tools = ", ".join(DESCRIPTIONS)

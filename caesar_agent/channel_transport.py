@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.shared.message import SessionMessage
+    from mcp_types import JSONRPCMessage
 
 MAX_MESSAGE_BYTES = 64 << 20
 """Longest line that is read, in bytes; a longer one is refused and skipped."""
@@ -144,8 +145,7 @@ async def connect(
     async def send() -> None:
         async with from_server:
             async for item in from_server:
-                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                alive = await writer.write(text.encode())
+                alive = await writer.write(_encode(item.message))
                 if not hasattr(item.message, "method"):
                     traffic.settled(item.message.id)
                 if not alive:
@@ -169,33 +169,35 @@ def _note_arrival(item: SessionMessage, traffic: Traffic) -> None:
 
 def _parse(line: bytes | None) -> list[Any]:
     """Return the messages of a line: for the server, or bytes that refuse it."""
-    from mcp.shared.message import SessionMessage  # noqa: PLC0415 - comes with the extra
-    from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
-    from pydantic import ValidationError  # noqa: PLC0415
-
     if line is None:
         text = f"the message is longer than {MAX_MESSAGE_BYTES} bytes"
         return [_refusal(_INVALID_REQUEST, text)]
     try:
-        return [SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))]
-    except ValidationError:
-        pass
-    try:
+        # Not pydantic's own decoder, which refuses lone surrogates.
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return [
-            _refusal(_PARSE_ERROR, "the line is not JSON; expected one JSON-RPC message a line")
-        ]
-    if not isinstance(value, list) or not value:
-        return [_refusal(_INVALID_REQUEST, "this is not a JSON-RPC 2.0 message", value)]
+        text = "the line is not JSON; expected one JSON-RPC message a line"
+        return [_refusal(_PARSE_ERROR, text)]
     # Batches left the protocol with version 2025-06-18; each message of one is
     # answered on a line of its own.
-    return [
-        _parse(json.dumps(part).encode())[0]
-        if isinstance(part, dict)
-        else _refusal(_INVALID_REQUEST, "this is not a JSON-RPC 2.0 message")
-        for part in value
-    ]
+    return [_message(part) for part in (value if isinstance(value, list) and value else [value])]
+
+
+def _message(value: object) -> SessionMessage | bytes:
+    from mcp.shared.message import SessionMessage  # noqa: PLC0415 - comes with the extra
+    from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_python(value, by_name=False))
+    except ValidationError:
+        return _refusal(_INVALID_REQUEST, "this is not a JSON-RPC 2.0 message", value)
+
+
+def _encode(message: JSONRPCMessage) -> bytes:
+    value = message.model_dump(by_alias=True, exclude_unset=True)
+    # A lone surrogate cannot be encoded, but its escape can be written and read.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def _refusal(code: int, text: str, value: object = None) -> bytes:

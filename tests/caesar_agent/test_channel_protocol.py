@@ -115,6 +115,25 @@ def test_a_request_of_several_megabytes_arrives_whole(client: RawClient, task_di
     assert json.loads((task_dir / "report.json").read_bytes())["details"] == details
 
 
+def test_a_lone_surrogate_is_json_and_survives(client: RawClient, task_dir: Path) -> None:
+    report = {"protocol": "caesar.report/v1", "status": "success", "summary": "half \ud83d"}
+    client.call("surrogate", "submit_report", **report)
+    assert client.result("surrogate") == {"ok": True, "task_id": "t_1"}
+    assert json.loads((task_dir / "report.json").read_bytes())["summary"] == "half \ud83d"
+    client.call("echo", "\ud83d")
+    assert "'\\ud83d'" in client.result("echo")["error"]
+
+
+def test_arguments_that_are_nested_too_deeply_are_refused(client: RawClient) -> None:
+    deep = b"[" * 900 + b"]" * 900
+    client.raw(
+        b'{"jsonrpc": "2.0", "id": "deep", "method": "tools/call", "params": {"name": '
+        b'"submit_report", "arguments": {"protocol": "caesar.report/v1", "status": "success", '
+        b'"summary": "Deep.", "x": ' + deep + b"}}}\n"
+    )
+    client.answer("deep")
+
+
 def test_a_request_that_comes_in_pieces_is_put_together(client: RawClient) -> None:
     for byte in b'{"jsonrpc": "2.0", "id": "slow", "method": "ping"}\n':
         client.raw(bytes([byte]))
