@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
 from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
@@ -125,40 +125,63 @@ def extract(passages: Sequence[Passage], *, echo: Echo, task_id: str) -> Extract
         [passage for passage in passages if passage.verbatim],
         [passage for passage in passages if not passage.verbatim],
     )
-    seen: dict[Form, list[Candidate]] = {"fence": [], "object": []}
-    chosen: dict[Form, Candidate] = {}
-    capped = False
-    for form, group in product(_FORMS, groups):
-        last = chosen.get(form)
-        places = islice(_places(form, group), MAX_CANDIDATES + 1)
-        for number, (passage, span, survey) in enumerate(places):
-            if number == MAX_CANDIDATES:
-                capped = True
+    search = _Search(echo, task_id)
+    for group in groups:
+        search.look_through(group)
+    return _decide(search)
+
+
+class _Search:
+    """Looks for the last report of each form, and keeps what it passed on the way."""
+
+    def __init__(self, echo: Echo, task_id: str) -> None:
+        self.seen: dict[Form, list[Candidate]] = {"fence": [], "object": []}
+        self.chosen: dict[Form, Candidate] = {}
+        self.capped = False
+        self._echo = echo
+        self._task_id = task_id
+        self._looked: Counter[Form] = Counter()
+
+    def look_through(self, passages: Sequence[Passage]) -> None:
+        """Go through passages that do not hold each other, the last one first."""
+        wanted = set(_FORMS)
+        for passage in reversed(passages):
+            if not wanted:
                 break
-            candidate = _judge(form, span, survey, passage, echo, task_id)
+            survey = Survey(passage.text)
+            wanted -= {
+                form for form in _FORMS if form in wanted and self._ends(form, survey, passage)
+            }
+
+    def _ends(self, form: Form, survey: Survey, passage: Passage) -> bool:
+        """Say whether what comes before this passage cannot matter any more."""
+        last = self.chosen.get(form)
+        for span in _places(form, survey):
+            if form == "object" and passage.excludes(span.start):
+                continue
+            if self._looked[form] == MAX_CANDIDATES:
+                self.capped = True
+                return True
+            self._looked[form] += 1
+            candidate = _judge(form, span, survey, passage, self._echo, self._task_id)
             if last is not None and candidate.order < last.order:
-                break
+                return True
             if candidate.kind == "report":
-                chosen[form] = candidate
-                break
-            seen[form].append(candidate)
-    return _decide(seen, chosen, capped=capped)
+                self.chosen[form] = candidate
+                return True
+            self.seen[form].append(candidate)
+        return False
 
 
-def _places(form: Form, passages: Sequence[Passage]) -> Iterator[tuple[Passage, Span, Survey]]:
+def _places(form: Form, survey: Survey) -> Iterator[Span]:
     """Yield where reports of one form may stand, the last one first."""
-    for passage in reversed(passages):
-        survey = Survey(passage.text)
-        if form == "object":
-            for span in survey.objects_backwards():
-                if not passage.excludes(span.start):
-                    yield passage, span, survey
-            continue
-        for block in survey.blocks_backwards():
-            if not block.spans:
-                yield passage, Span(block.start, block.end, closed=False), survey
-            for span in reversed(block.spans):
-                yield passage, span, survey
+    if form == "object":
+        yield from survey.objects_backwards()
+        return
+    for block in survey.blocks_backwards():
+        if not block.spans:
+            yield Span(block.start, block.end, closed=False)
+        yield from reversed(block.spans)
 
 
 def _judge(
@@ -214,9 +237,8 @@ def _kind(form: Form, reading: Reading, excerpt: bytes, echo: Echo, task_id: str
     return "broken"
 
 
-def _decide(
-    seen: dict[Form, list[Candidate]], chosen: dict[Form, Candidate], *, capped: bool
-) -> Extraction:
+def _decide(search: _Search) -> Extraction:
+    seen, chosen = search.seen, search.chosen
     fence, bare = chosen.get("fence"), chosen.get("object")
     best = fence or bare
     unread = [c for form in seen.values() for c in form if c.kind in {"broken", "version"}]
@@ -233,7 +255,7 @@ def _decide(
                 f"says {_status(fence)}; a block counts before an object",
             )
         )
-    if capped:
+    if search.capped:
         diagnostics.append(
             Diagnostic(
                 code="report-candidates-capped",

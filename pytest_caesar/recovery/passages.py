@@ -80,7 +80,7 @@ def _as_utf8(log: bytes) -> tuple[bytes, str]:
 
 
 def _native(dialect: str, log: bytes) -> Script:
-    reading = translate(dialect, log, keep_events=False)
+    reading = translate(dialect, log, words_only=True)
     own = reading.own_texts
     passages = tuple(
         Passage(text=said.text.encode("utf-8", "surrogatepass"), start=said.start, end=said.end)

@@ -23,8 +23,11 @@ _BLANK = re.compile(rb"[ \t\r\n]*")
 _SPACE = frozenset(b" \t\r\n")
 _QUOTE, _OPENING, _CLOSING, _COMMA, _BACKSLASH, _NEWLINE = b'"{},\\\n'
 
-_CHUNK = 64 * 1024
-"""Bytes that the backward walk looks at in one go; bounds the memory of its tokens."""
+_FIRST_CHUNK = 256
+"""Bytes that the backward walk looks at first; most objects begin close by."""
+
+_LAST_CHUNK = 64 * 1024
+"""Bytes that it looks at in one go at most; bounds the memory of its tokens."""
 
 _NOWHERE = -1
 
@@ -226,8 +229,10 @@ def _container(  # noqa: C901 - one automaton; split up, its invariant would be 
     """Walk backwards from ``position``, outside strings, to the brace that opens the object."""
     depth = 0
     inside = False
+    chunk = _FIRST_CHUNK
     while position > 0:
-        low = max(0, position - _CHUNK)
+        low = max(0, position - chunk)
+        chunk = min(2 * chunk, _LAST_CHUNK)
         tokens = [match.start() for match in _STRUCTURE.finditer(text, low, position)]
         position = low
         for token in reversed(tokens):
@@ -245,7 +250,7 @@ def _container(  # noqa: C901 - one automaton; split up, its invariant would be 
                     if container == _NOWHERE or depth == 0:
                         return container
                     depth -= 1
-                    position = container
+                    position, chunk = container, _FIRST_CHUNK
                     break
             elif byte == _QUOTE:
                 if _escaped(text, token):

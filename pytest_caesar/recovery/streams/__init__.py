@@ -41,19 +41,24 @@ _DETECT_LINES = 100
 """Lines that detection looks at."""
 
 
-def open_translator(dialect: str, *, keep_events: bool = False) -> Translator | None:
+def open_translator(dialect: str) -> Translator | None:
     """Return a translator for one stream, or None when no dialect has that name."""
     reader = DIALECTS.get(dialect)
-    return Translator(reader(), keep_events=keep_events) if reader else None
+    return Translator(reader()) if reader else None
 
 
-def translate(dialect: str, data: bytes, *, keep_events: bool = True) -> StreamReading:
+def translate(dialect: str, data: bytes, *, words_only: bool = False) -> StreamReading:
     """Read a whole stream; never raises on any bytes. O(len(data)).
+
+    Args:
+        dialect: its name.
+        data: the stream.
+        words_only: give no events, only the agent's own words, usage and the end.
 
     Raises:
         KeyError: there is no dialect of that name.
     """
-    whole = Translator(DIALECTS[dialect](), keep_events=keep_events)
+    whole = Translator(DIALECTS[dialect](), keep_events=not words_only, words_only=words_only)
     whole.feed(data)
     return whole.close()
 

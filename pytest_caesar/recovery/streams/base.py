@@ -83,6 +83,9 @@ class LineReader:
     program: ClassVar[str]
     verified: ClassVar[str]
     """The version whose captured output it was checked on, or "" when it was not."""
+    essential: ClassVar[tuple[bytes, ...]] = ()
+    """Byte strings, one of which stands in every line that carries the agent's own words,
+    usage or an end; empty when every line must be decoded."""
 
     def __init__(self) -> None:
         self.own_texts: list[OwnText] = []

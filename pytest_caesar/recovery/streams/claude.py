@@ -24,6 +24,7 @@ class Claude(LineReader):
     name: ClassVar[str] = "claude"
     program: ClassVar[str] = "claude"
     verified: ClassVar[str] = ""
+    essential: ClassVar[tuple[bytes, ...]] = (b'"assistant"', b'"result"')
 
     @staticmethod
     @override

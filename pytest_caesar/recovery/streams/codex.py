@@ -29,6 +29,7 @@ class Codex(LineReader):
     name: ClassVar[str] = "codex"
     program: ClassVar[str] = "codex"
     verified: ClassVar[str] = "codex 0.171.0"
+    essential: ClassVar[tuple[bytes, ...]] = (b'"agent_message"', b'"turn.')
 
     @staticmethod
     @override

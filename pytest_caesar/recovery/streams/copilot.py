@@ -23,6 +23,11 @@ class Copilot(LineReader):
     name: ClassVar[str] = "copilot"
     program: ClassVar[str] = "copilot"
     verified: ClassVar[str] = ""
+    essential: ClassVar[tuple[bytes, ...]] = (
+        b'"assistant.message"',
+        b'"session.error"',
+        b'"result"',
+    )
 
     def __init__(self) -> None:
         super().__init__()

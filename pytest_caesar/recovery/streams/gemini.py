@@ -24,6 +24,7 @@ class Gemini(LineReader):
     name: ClassVar[str] = "gemini"
     program: ClassVar[str] = "gemini"
     verified: ClassVar[str] = "Gemini CLI 0.61.0"
+    essential: ClassVar[tuple[bytes, ...]] = (b'"message"', b'"tool_use"', b'"result"', b'"error"')
 
     def __init__(self) -> None:
         super().__init__()

@@ -24,6 +24,7 @@ class OpenCode(LineReader):
     name: ClassVar[str] = "opencode"
     program: ClassVar[str] = "opencode"
     verified: ClassVar[str] = "opencode 1.18.33"
+    essential: ClassVar[tuple[bytes, ...]] = (b'"text"', b'"step_finish"', b'"error"')
 
     def __init__(self) -> None:
         super().__init__()

@@ -27,11 +27,19 @@ class Translator:
 
     Pieces may be cut anywhere. A line that is strange in any way is skipped and told;
     nothing in the stream raises.
+
+    Args:
+        reader: a fresh reader of the dialect.
+        keep_events: hand all events out again in the reading that ``close`` returns.
+        words_only: leave out lines that only tell what tools did; most of a stream.
     """
 
-    def __init__(self, reader: LineReader, *, keep_events: bool = False) -> None:
+    def __init__(
+        self, reader: LineReader, *, keep_events: bool = False, words_only: bool = False
+    ) -> None:
         self._reader = reader
         self._keep_events = keep_events
+        self._essential = reader.essential if words_only else ()
         self._events: list[StreamEvent] = []
         self._rest = bytearray()
         self._offset = 0
@@ -113,6 +121,8 @@ class Translator:
             return
         if not stripped.startswith(b"{"):
             self._skip("stream-line-not-json", "not a JSON object")
+            return
+        if self._essential and not any(name in stripped for name in self._essential):
             return
         try:
             value = json.loads(stripped)
