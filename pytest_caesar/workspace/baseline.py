@@ -115,7 +115,7 @@ def of_work_tree(
     )
 
 
-def _snapshot(
+def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
     checkout: Checkout,
     settings: dict[str, str],
     *,
@@ -134,13 +134,13 @@ def _snapshot(
     for path in ignored:
         if path.endswith(b"/"):
             # The folder may be ignored by a file inside it, which nobody reads later.
-            excludes += b"/" + re.sub(rb"([\\*?\[])", rb"\\\1", path) + b"\n"
+            excludes += _literal(path)
         else:
             files.append(path)
-    refs = read_refs(checkout)
+    refs = read_refs(checkout.common_dir)
+    for path in excluded:
+        excludes += _literal(path)
     head, head_name = read_head(checkout.git_dir, refs)
-    marks = take_marks(checkout)
-    marks["refs"] = refs
     top = os.fsencode(checkout.top)
     config = observer_config(settings, checkout.object_format)
     return Snapshot(
@@ -162,10 +162,21 @@ def _snapshot(
         head=head,
         head_name=head_name,
         excluded=excluded,
-        marks=marks,
+        first_index=index,
+        locked=(checkout.git_dir / "index.lock").exists(),
+        refs=refs,
+        marks=take_marks(checkout.top, checkout.git_dir, checkout.common_dir, checkout.objects),
         ignored=file_states(top, files[:MAX_IGNORED]),
         submodules=submodules.states(checkout, index, config),
     )
+
+
+def _literal(path: bytes) -> bytes:
+    """Return a path as a line of rules that matches it alone; "" where a line cannot say it."""
+    if b"\n" in path:
+        return b""
+    escaped = re.sub(rb"([\\*?\[])", rb"\\\1", path)
+    return b"/" + (escaped[:-1] + b"\\ " if escaped.endswith(b" ") else escaped) + b"\n"
 
 
 def file_states(top: bytes, paths: Iterable[bytes]) -> dict[bytes, tuple[int, ...]]:

@@ -24,6 +24,7 @@ class MissingFolderError(IsolationError):
     problem: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return f"the workspace {self.folder} {self.problem}. Give a folder that exists."
 
 
@@ -39,6 +40,7 @@ class RepositoryError(IsolationError):
     problem: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return (
             f"the git repository at {self.folder} cannot be used: {self.problem} "
             "Repair it (git status must work there) and try again."
@@ -59,6 +61,7 @@ class WorktreeImpossibleError(IsolationError):
     remedy: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return f"isolation 'worktree' is impossible in {self.folder}: {self.problem}. {self.remedy}"
 
 
@@ -74,6 +77,7 @@ class BaseRefError(IsolationError):
     name: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return (
             f"base_ref {self.name!r} is not a commit of the repository at {self.folder}. "
             'Give a full SHA, or "" for a repository without a commit.'
@@ -92,6 +96,7 @@ class OccupiedError(IsolationError):
     remedy: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return f"{self.what} is in the way of the worktree. {self.remedy}"
 
 
@@ -109,6 +114,7 @@ class BusyError(IsolationError):
     holder: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return (
             f"task {self.task_id} cannot write in {self.folder}: {self.holder} works there. "
             "Wait until it has ended, or ask for isolation 'worktree'."
@@ -129,6 +135,7 @@ class PlacingError(IsolationError):
     problem: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return (
             f"[worktree] {self.key} holds {self.path!r}, which {self.problem}. "
             "Give a path inside the project, relative to it."
@@ -151,6 +158,7 @@ class SetupFailedError(IsolationError):
     output: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         how = (
             f"ended with exit code {self.exit_code}"
             if self.exit_code is not None
@@ -172,4 +180,5 @@ class UnrecordedWorkError(IsolationError):
     problem: str
 
     def message(self) -> str:
+        """Say what was found, where, and what to do."""
         return f"the worktree {self.folder} was kept: {self.problem}."

@@ -68,6 +68,7 @@ class GitError(CaesarError):
     timeout: float
 
     def message(self) -> str:
+        """Say what was run and how it ended."""
         command = _shown(self.argv)
         if self.timed_out:
             return f"{command} did not end within {self.timeout:g} s and was stopped."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import tempfile
@@ -35,8 +36,6 @@ def acquire(folder: Path, task_id: str) -> WriteLock:
     Raises:
         BusyError: another task holds it.
     """
-    import fcntl  # not on Windows, where this room refuses by name
-
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     note = _note_file(folder)
     try:
@@ -54,8 +53,6 @@ def release(lock: WriteLock | None) -> None:
     """Give a lock back; None and released ones are fine."""
     if lock is None or lock.descriptor < 0:
         return
-    import fcntl
-
     descriptor, lock.descriptor = lock.descriptor, -1
     with contextlib.suppress(OSError):
         lock.note.unlink(missing_ok=True)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable
+from dataclasses import replace
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
 from pytest_caesar.workspace import locks, submodules
 from pytest_caesar.workspace.git import GitError
+from pytest_caesar.workspace.integrity import find_forgery
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
-from pytest_caesar.workspace.snapshot import Snapshot, is_within
-from pytest_caesar.workspace.survey import Checkout, read_head, read_refs
+from pytest_caesar.workspace.reconciliation import normalised
+from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_file
+from pytest_caesar.workspace.survey import read_head, read_refs
+from pytest_caesar.workspace.tampering import repository_findings
 from pytest_caesar.workspace.values import Kind, Observation, ObservedChange, Patch, Workspace
 
 _ACTIONS: dict[str, Action] = {
@@ -26,8 +30,9 @@ _ACTIONS: dict[str, Action] = {
 _KINDS: dict[str, Kind] = {"120000": "symlink", "160000": "submodule"}
 _TYPE_NAMES = {"100": "file", "120": "symbolic link", "160": "submodule"}
 
-MAX_NAMED = 5
-"""Names in one diagnostic."""
+
+class _UnverifiedError(Exception):
+    """Git looked, and what it showed cannot be trusted."""
 
 
 def observe(workspace: Workspace) -> Observation:
@@ -41,7 +46,7 @@ def observe(workspace: Workspace) -> Observation:
         if workspace.snapshot is None:
             return Observation(verified=False)
         return _observe(workspace.snapshot)
-    except (GitError, OSError, ValueError) as error:
+    except (GitError, OSError, ValueError, _UnverifiedError) as error:
         return Observation(
             verified=False,
             diagnostics=(
@@ -61,112 +66,145 @@ def ignored_paths(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:
 
     Args:
         workspace: as ``prepare`` made it.
-        paths: workspace-relative; those outside the repository are never ignored.
+        paths: in any spelling; those outside the repository are never ignored.
     """
     snapshot = workspace.snapshot
     if snapshot is None:
         return frozenset()
-    asked: dict[bytes, str] = {}
+    asked: dict[bytes, list[str]] = {}
     for path in paths:
-        full = posixpath.normpath(posixpath.join(snapshot.prefix, path)) if path else ""
-        if (
-            full
-            and "\0" not in path
-            and not full.startswith(("../", "/"))
-            and full not in ("..", ".")
-        ):
-            asked[os.fsencode(full)] = path
+        full = posixpath.normpath(
+            posixpath.join(snapshot.prefix, normalised(path, str(workspace.path)))
+        )
+        if "\0" in full or full.startswith(("../", "/")) or full in ("..", "."):
+            continue
+        try:
+            asked.setdefault(os.fsencode(full), []).append(path)
+        except UnicodeEncodeError:
+            continue  # a lone surrogate: no file has this name
     if not asked:
         return frozenset()
-    return frozenset(asked[found] for found in _ignored(snapshot, list(asked)))
+    return frozenset(path for name in _ignored(snapshot, list(asked)) for path in asked[name])
+
+
+def in_workspace(prefix: str, path: bytes) -> str:
+    """Turn a path of the repository into one of the workspace, ``../`` where it is outside."""
+    text = os.fsdecode(path)
+    return posixpath.relpath(text, prefix) if prefix else text
+
+
+def _observe(snapshot: Snapshot) -> Observation:
+    _check_top(snapshot)
+    room = new_folder(snapshot.room)
+    try:
+        observer = Observer(snapshot, room)
+        scan = observer.scan()
+        if scan.unreadable:
+            raise _UnverifiedError(f"a folder cannot be read: {scan.unreadable[0]}")
+        extra = _force_added(snapshot, observer)
+        paths = [path for path in (*scan.paths, *extra) if not _is_submodule_folder(snapshot, path)]
+        left_out: dict[bytes, str] = {}
+        entries: list[Entry] = []
+        patch = b""
+        if paths or not snapshot.pristine:
+            left_out = observer.stage(paths)
+            entries, patch = observer.diff(snapshot.tree)
+            entries = [e for e in entries if not is_within(e.path, snapshot.excluded)]
+            forgery = find_forgery(observer, scan, (*extra, *left_out), entries)
+            if forgery:
+                raise _UnverifiedError(f"the object store was tampered with: {forgery}")
+        refs = read_refs(snapshot.common_dir)
+        head, head_name = read_head(snapshot.git_dir, refs)
+        findings, descends = repository_findings(snapshot, observer, refs, head, head_name)
+    finally:
+        discard(room)
+    bare = [
+        *_left_out_changes(snapshot, scan, left_out, entries),
+        *_nested_changes(snapshot, scan),
+        *_submodule_changes(snapshot, entries),
+    ]
+    known = [_change(snapshot, entry, left_out) for entry in entries]
+    changes = sorted([*known, *bare], key=lambda change: os.fsencode(change.path))
+    return Observation(
+        verified=True,
+        changes=tuple(changes),
+        patch=Patch(patch),
+        head=head,
+        diagnostics=(*findings, *_unpatched_finding(bare)),
+        descends=descends,
+        unpatched=tuple(change.path for change in bare),
+    )
+
+
+def _check_top(snapshot: Snapshot) -> None:
+    """Refuse to look at another tree than the one that was prepared."""
+    if not snapshot.top.is_dir():
+        raise _UnverifiedError(f"the folder {snapshot.top} is gone")
+    if os.path.realpath(snapshot.top) != os.fspath(snapshot.top):
+        raise _UnverifiedError(f"a symbolic link took the place of {snapshot.top}")
+
+
+def _force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
+    """Return ignored files that the agent put into its own index, by ``git add --force`` say.
+
+    What it tracks it means to hand in. Its index is read as data, in our own git directory.
+    """
+    index = read_plain_file(snapshot.git_dir / "index", 1 << 30)
+    if not index or index in (snapshot.index, snapshot.first_index):
+        return []
+    theirs = observer.folder / "their-index"
+    theirs.write_bytes(index)
+    git = replace(observer.git, variables={**observer.git.variables, "GIT_INDEX_FILE": str(theirs)})
+    try:
+        records = git.run(
+            *("diff-index", "--cached", "-z", "--name-only", "--diff-filter=A", "--no-renames"),
+            *("--ignore-submodules=all", snapshot.tree),
+        ).records
+    except GitError:
+        return []  # the agent's index is broken; its files are seen without it
+    top = os.fsencode(snapshot.top)
+    return [
+        path
+        for path in records
+        if not is_within(path, snapshot.excluded)
+        and os.path.lexists(full := os.path.join(top, path))  # noqa: PTH118 - bytes
+        and not os.path.isdir(full)  # noqa: PTH112 - bytes
+    ]
 
 
 def _ignored(snapshot: Snapshot, paths: list[bytes]) -> list[bytes]:
     """Ask git about names alone, in an empty folder: nothing of the agent's is looked at."""
-    room = new_folder(snapshot.room)
+    try:
+        room = new_folder(snapshot.room)
+    except OSError:
+        return []
     try:
         (room / "git").mkdir()
         (room / "tree").mkdir()
-        empty = Snapshot(
-            top=room / "tree",
-            prefix="",
-            git_dir=room / "git",
-            common_dir=room / "git",
-            objects=(),
-            index=b"",
-            index_time=0,
-            tree=snapshot.tree,
-            pristine=True,
-            room=room,
-            config=snapshot.config,
-            excludes=b"",
-            attributes=b"",
-        )
+        empty = replace(snapshot, top=room / "tree", objects=(), index=b"", attributes=b"")
         observer = Observer(empty, room / "git")
         (room / "git" / "info" / "exclude").write_bytes(snapshot.excludes)
-        result = observer.git.run(
-            "check-ignore",
-            "-z",
-            "--no-index",
-            "--stdin",
-            stdin=b"".join(path + b"\0" for path in paths),
-            accept=(0, 1),
-        )
-        return result.records
+        stdin = b"".join(path + b"\0" for path in paths)
+        return observer.git.run(
+            "check-ignore", "-z", "--no-index", "--stdin", stdin=stdin, accept=(0, 1)
+        ).records
     except (GitError, OSError):
         return []
     finally:
         discard(room)
 
 
-def _observe(snapshot: Snapshot) -> Observation:
-    diagnostics: list[Diagnostic] = []
-    room = new_folder(snapshot.room)
-    try:
-        observer = Observer(snapshot, room)
-        scan = observer.scan()
-        entries: list[Entry] = []
-        patch = b""
-        extra = _force_added(snapshot, observer, diagnostics)
-        paths = [*scan.paths, *extra]
-        paths = [path for path in paths if not _is_submodule_folder(snapshot, path)]
-        if paths or not snapshot.pristine:
-            observer.stage(paths)
-            entries, patch = observer.diff(snapshot.tree)
-    finally:
-        discard(room)
-    changes = [_change(snapshot, entry) for entry in entries]
-    changes += _nested_changes(snapshot, scan)
-    changes += _submodule_changes(snapshot, entries)
-    head, head_name = _head(snapshot)
-    diagnostics += _repository_diagnostics(snapshot, head, head_name)
-    return Observation(
-        verified=True,
-        changes=tuple(sorted(changes, key=lambda change: os.fsencode(change.path))),
-        patch=Patch(patch),
-        head=head,
-        diagnostics=tuple(diagnostics),
-    )
-
-
-def _force_added(
-    snapshot: Snapshot, observer: Observer, diagnostics: list[Diagnostic]
-) -> list[bytes]:
-    return []
-
-
-def _change(snapshot: Snapshot, entry: Entry) -> ObservedChange:
+def _change(snapshot: Snapshot, entry: Entry, left_out: dict[bytes, str]) -> ObservedChange:
     path = in_workspace(snapshot.prefix, entry.path)
     mode = entry.old_mode if entry.status == "D" else entry.new_mode
+    renamed = entry.status == "R" and entry.old_path is not None
     return ObservedChange(
         path=path,
         action=_ACTIONS.get(entry.status, "modified"),
-        old_path=None
-        if entry.old_path is None or entry.status != "R"
-        else in_workspace(snapshot.prefix, entry.old_path),
+        old_path=in_workspace(snapshot.prefix, entry.old_path or b"") if renamed else None,
         outside=path.startswith("../"),
         kind=_KINDS.get(mode, "file"),
-        note=_note(entry),
+        note=left_out.get(entry.path, "") or _note(entry),
     )
 
 
@@ -179,10 +217,20 @@ def _note(entry: Entry) -> str:
     return f"mode {entry.old_mode} -> {entry.new_mode}"
 
 
-def in_workspace(prefix: str, path: bytes) -> str:
-    """Turn a path of the repository into one of the workspace, ``../`` where it is outside."""
-    text = os.fsdecode(path)
-    return posixpath.relpath(text, prefix) if prefix else text
+def _left_out_changes(
+    snapshot: Snapshot, scan: Scan, left_out: dict[bytes, str], entries: list[Entry]
+) -> list[ObservedChange]:
+    told = {entry.path for entry in entries}
+    return [
+        ObservedChange(
+            path=(path := in_workspace(snapshot.prefix, raw)),
+            action="modified" if raw in scan.tracked else "created",
+            outside=path.startswith("../"),
+            note=f"{reason}; not part of the patch",
+        )
+        for raw, reason in left_out.items()
+        if raw not in told
+    ]
 
 
 def _nested_changes(snapshot: Snapshot, scan: Scan) -> list[ObservedChange]:
@@ -233,27 +281,8 @@ def _is_submodule_folder(snapshot: Snapshot, path: bytes) -> bool:
     return path in snapshot.submodules and os.path.isdir(full) and not os.path.islink(full)  # noqa: PTH112, PTH114
 
 
-def _head(snapshot: Snapshot) -> tuple[str | None, str | None]:
-    return read_head(snapshot.git_dir, _refs(snapshot))
-
-
-def _refs(snapshot: Snapshot) -> dict[str, str]:
-    return read_refs(_checkout(snapshot))
-
-
-def _checkout(snapshot: Snapshot) -> Checkout:
-    return Checkout(
-        top=snapshot.top,
-        prefix=snapshot.prefix,
-        git_dir=snapshot.git_dir,
-        common_dir=snapshot.common_dir,
-        objects=snapshot.objects[0],
-        object_format="",
-        head=snapshot.base_ref,
+def _unpatched_finding(changes: list[ObservedChange]) -> tuple[Diagnostic, ...]:
+    return tuple(
+        Diagnostic(code="not-in-patch", message=f"{change.path}: {change.note}.", path=change.path)
+        for change in changes
     )
-
-
-def _repository_diagnostics(
-    snapshot: Snapshot, head: str | None, head_name: str | None
-) -> list[Diagnostic]:
-    return []

@@ -10,11 +10,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_caesar.workspace.git import Git, Result
+from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.snapshot import Snapshot, is_within
 
 RENAME_LIMIT = 400
 """Candidates for inexact rename detection; its cost grows with the square."""
+
+MAX_FILE_BYTES = 1 << 30
+"""Bytes of a file that is hashed and put into a patch; a larger one is told by name."""
+
+_REFUSED = b"Ignoring path "
+"""How git says that it cannot hold a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +41,21 @@ class Scan:
     """What differs from an index, before anything is hashed.
 
     Attributes:
-        tracked: paths of the index that are not as it says.
+        tracked: mode and object id that the index has, by path, where the file is another.
         untracked: paths that it does not know.
         nested: untracked repositories, without the slash at the end.
-        warnings: what git could not look at.
+        unreadable: what git could not look into, in its own words.
     """
 
-    tracked: tuple[bytes, ...]
+    tracked: dict[bytes, tuple[str, str]]
     untracked: tuple[bytes, ...]
     nested: tuple[bytes, ...]
-    warnings: str
+    unreadable: tuple[str, ...]
 
     @property
     def paths(self) -> tuple[bytes, ...]:
         """Every path that may be a change of content."""
-        return self.tracked + self.untracked
+        return (*self.tracked, *self.untracked)
 
 
 class Observer:
@@ -63,7 +69,7 @@ class Observer:
         (folder / "refs").mkdir()
         (folder / "info").mkdir()
         (folder / "objects" / "info").mkdir(parents=True)
-        (folder / "HEAD").write_text("ref: refs/heads/none\n")
+        (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
         (folder / "config").write_bytes(snapshot.config)
         (folder / "excludes").write_bytes(snapshot.excludes)
         (folder / "info" / "attributes").write_bytes(snapshot.attributes)
@@ -87,88 +93,108 @@ class Observer:
 
     def scan(self) -> Scan:
         """List what is not as the index says, without hashing what is surely clean."""
-        result = self.git.run(
-            "ls-files",
-            "-z",
-            "-t",
-            "--modified",
-            "--deleted",
-            "--others",
-            f"--exclude-from={self.folder / 'excludes'}",
-            on_stall=self._feed_fifos,
+        # Side by side: one walks the index, the other the folders.
+        others = self.git.start(
+            "ls-files", "-z", "--others", f"--exclude-from={self.folder / 'excludes'}"
         )
-        tracked: dict[bytes, None] = {}
+        try:
+            modified = self.git.run(
+                *("diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=all"),
+                on_stall=self._feed_fifos,
+            )
+        except BaseException:
+            others.stop()
+            raise
+        listed = others.finish(on_stall=self._feed_fifos)
+        excluded = self.snapshot.excluded
+        tracked = {
+            entry.path: (entry.old_mode, entry.old_id)
+            for entry in parse_diff(modified.stdout)[0]
+            if not is_within(entry.path, excluded)
+        }
         untracked: list[bytes] = []
         nested: list[bytes] = []
-        for record in result.records:
-            tag, path = record[:1], record[2:]
-            if is_within(path.rstrip(b"/"), self.snapshot.excluded):
-                continue
-            if tag != b"?":
-                tracked[path] = None
-            elif path.endswith(b"/"):
-                nested.append(path.rstrip(b"/"))
-            else:
-                untracked.append(path)
-        return Scan(
-            tuple(tracked),
-            tuple(untracked),
-            tuple(nested),
-            result.stderr.decode("utf-8", "replace"),
-        )
+        for record in listed.records:
+            path = record.rstrip(b"/")
+            if not is_within(path, excluded):
+                (nested if path != record else untracked).append(path)
+        said = listed.stderr.decode("utf-8", "backslashreplace").splitlines()
+        unreadable = tuple(line for line in said if "could not open directory" in line)
+        return Scan(tracked, tuple(untracked), tuple(nested), unreadable)
 
-    def stage(self, paths: Iterable[bytes]) -> Result | None:
-        """Put the present state of ``paths`` into the observer's own index."""
+    def stage(self, paths: Iterable[bytes]) -> dict[bytes, str]:
+        """Put the present state of ``paths`` into the observer's own index.
+
+        Returns:
+            Paths that git cannot hold, with the reason; they are not in the index.
+        """
         present: list[bytes] = []
         gone: list[bytes] = []
+        left_out: dict[bytes, str] = {}
         linked: dict[bytes, bool] = {}
         for path in paths:
             if self._beyond_link(path, linked):
                 gone.append(path)
-            else:
+                continue
+            reason, is_gone = self._obstacle(path)
+            if is_gone:
+                gone.append(path)
+            elif not reason:
                 present.append(path)
+            if reason:
+                left_out[path] = reason
         if gone:
             self.git.run("update-index", "-z", "--force-remove", "--stdin", stdin=_list(gone))
-        if not present:
-            return None
-        return self.git.run(
-            "update-index",
-            "-z",
-            "--add",
-            "--remove",
-            "--replace",
-            "--stdin",
-            stdin=_list(present),
-            on_stall=self._feed_fifos,
-        )
+        if present:
+            result = self.git.run(
+                *("update-index", "-z", "--add", "--remove", "--replace", "--stdin"),
+                stdin=_list(present),
+                on_stall=self._feed_fifos,
+            )
+            for line in result.stderr.split(b"\n"):
+                if line.startswith(_REFUSED):
+                    left_out[line.removeprefix(_REFUSED)] = "git cannot hold this name"
+        return left_out
 
     def tree(self) -> str:
         """Write the observer's index as a tree and return its id."""
         return self.git.run("write-tree").lines[0]
 
+    def staged(self, paths: Iterable[bytes]) -> dict[bytes, tuple[str, str]]:
+        """Return mode and object id that the observer's index has, by path."""
+        wanted = frozenset(paths)
+        found: dict[bytes, tuple[str, str]] = {}
+        for record in self.git.run("ls-files", "-z", "--stage").records:
+            head, path = record.split(b"\t", 1)
+            if path in wanted:
+                mode, oid = head.split(b" ")[:2]
+                found[path] = (mode.decode(), oid.decode())
+        return found
+
     def diff(self, tree: str) -> tuple[list[Entry], bytes]:
         """Return what the observer's index changes in ``tree``, as entries and as a patch."""
         output = self.git.run(
-            "diff-index",
-            "--cached",
-            "-z",
-            "--raw",
-            "--patch",
-            "--binary",
-            "--full-index",
-            "--find-renames=50%",
-            f"-l{RENAME_LIMIT}",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
-            "--diff-algorithm=myers",
-            "--unified=3",
-            "--ignore-submodules=dirty",
-            tree,
+            *("diff-index", "--cached", "-z", "--raw", "--patch", "--binary", "--full-index"),
+            *("--find-renames=50%", f"-l{RENAME_LIMIT}", "--no-ext-diff", "--no-textconv"),
+            *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers"),
+            *("--unified=3", "--ignore-submodules=dirty", tree),
         ).stdout
         return parse_diff(output)
+
+    def _obstacle(self, path: bytes) -> tuple[str, bool]:
+        """Tell why a path cannot be hashed, and whether that means that it is gone."""
+        full = os.path.join(os.fsencode(self.snapshot.top), path)  # noqa: PTH118 - bytes
+        try:
+            found = os.lstat(full)
+        except OSError:
+            return "", False  # git removes what is missing
+        if stat.S_ISREG(found.st_mode):
+            if found.st_size > MAX_FILE_BYTES:
+                return f"{found.st_size} bytes are more than is hashed", False
+            return ("" if os.access(full, os.R_OK) else "it cannot be read"), False
+        if stat.S_ISLNK(found.st_mode) or stat.S_ISDIR(found.st_mode):
+            return "", False
+        return "a FIFO, socket or device is there now", True
 
     def _beyond_link(self, path: bytes, known: dict[bytes, bool]) -> bool:
         """Tell whether a folder on the way to ``path`` is a symbolic link."""
@@ -176,9 +202,9 @@ class Observer:
         if not parent:
             return False
         if parent not in known:
+            full = os.path.join(os.fsencode(self.snapshot.top), parent)  # noqa: PTH118 - bytes
             try:
-                mode = os.lstat(os.path.join(os.fsencode(self.snapshot.top), parent)).st_mode  # noqa: PTH118 - bytes
-                link = stat.S_ISLNK(mode)
+                link = stat.S_ISLNK(os.lstat(full).st_mode)
             except OSError:
                 link = False
             known[parent] = link or self._beyond_link(parent, known)
@@ -209,11 +235,6 @@ def parse_diff(output: bytes) -> tuple[list[Entry], bytes]:
     return entries, output[position + 1 :]
 
 
-def _field(output: bytes, position: int) -> tuple[bytes, int]:
-    end = output.index(b"\0", position)
-    return output[position:end], end + 1
-
-
 def new_folder(preferred: Path) -> Path:
     """Make an empty private folder, inside ``preferred`` where that still is a folder."""
     try:
@@ -229,9 +250,14 @@ def discard(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def _field(output: bytes, position: int) -> tuple[bytes, int]:
+    end = output.index(b"\0", position)
+    return output[position:end], end + 1
+
+
 def _alternate(path: Path) -> bytes:
     raw = os.fsencode(path)
-    if raw.startswith(b'"') or b"\n" in raw:
+    if raw.startswith((b'"', b"#")) or b"\n" in raw:
         raw = b'"' + raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
     return raw
 

@@ -19,6 +19,7 @@ from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.workspace.errors import PlacingError, SetupFailedError
 from pytest_caesar.workspace.git import scrubbed_environment
+from pytest_caesar.workspace.snapshot import read_plain_file
 from pytest_caesar.workspace.survey import Checkout
 from pytest_caesar.workspace.values import WorkspaceRequest
 
@@ -137,8 +138,6 @@ def record(request: WorkspaceRequest, folder: Path, placed: tuple[str, ...]) -> 
 
 def read_placed(task_directory: TaskDirectory) -> tuple[str, ...]:
     """Return what ``placed.json`` lists; nothing when there is none or it cannot be read."""
-    from pytest_caesar.workspace.snapshot import read_plain_file
-
     try:
         found = json.loads(read_plain_file(task_directory.placed_file) or b"{}")
         return tuple(str(path) for path in found.get("placed", ()))

@@ -209,14 +209,14 @@ class _Matching:
         ]
 
     def exact(self) -> None:
-        """The same path on both sides."""
+        """Match the same path on both sides."""
         for path, claim in self.claims.items():
             change = self.observed.get(path)
             if change is not None:
                 self._meet(claim, change, agrees=self._agrees(claim, change))
 
     def renames(self) -> None:
-        """A rename told as its halves, or its halves told as a rename."""
+        """Match a rename told as its halves, or its halves told as a rename."""
         for claim in self.open_claims():
             change = self.origins.get(claim.path)
             # The old name of a rename that git found: gone from there, as declared.
@@ -242,7 +242,7 @@ class _Matching:
                 self._meet(claim, gone.pop(origin), agrees=True)
 
     def spellings(self) -> None:
-        """Names that differ in Unicode normalisation alone, where no other reading exists."""
+        """Match names that differ in Unicode normalisation alone, where no other reading exists."""
         claims = self.open_claims()
         changes = self.open_changes()
         declared = Counter(_nfc(claim.path) for claim in claims)
@@ -255,7 +255,7 @@ class _Matching:
                 self._meet(claim, change, agrees=self._agrees(claim, change))
 
     def folders(self) -> None:
-        """A folder declared for all that changed in it."""
+        """Match a folder that is declared for all that changed in it."""
         claims = {claim.path: claim for claim in self.open_claims()}
         if not claims:
             return

@@ -32,7 +32,10 @@ class Snapshot:
         room: folder where a git directory may be made to look at the tree again.
         excluded: paths below which nothing is the agent's, relative to ``top``.
         nested: nested repositories that were already there.
-        marks: fingerprints of files and refs by what they are called in a diagnostic.
+        first_index: bytes of the checkout's own index, as it was found.
+        locked: its index was locked already.
+        refs: branches, tags and the stash.
+        marks: fingerprints of git's own files, by what they are called in a diagnostic.
         ignored: state of single ignored files, by path.
         submodules: commit and state of each submodule, by path.
     """
@@ -56,6 +59,9 @@ class Snapshot:
     head_name: str | None = None
     excluded: tuple[bytes, ...] = ()
     nested: frozenset[bytes] = frozenset()
+    first_index: bytes = b""
+    locked: bool = False
+    refs: dict[str, str] = field(default_factory=dict)
     marks: dict[str, object] = field(default_factory=dict)
     ignored: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
     submodules: dict[bytes, tuple[str, str]] = field(default_factory=dict)

@@ -43,7 +43,7 @@ def state(top: Path, path: bytes, commit: str, config: bytes) -> str:
         return "missing"
     git_dir = _git_dir(folder)
     if git_dir is None:
-        present = sorted(name for name in os.listdir(folder) if name != ".git")
+        present = sorted(entry.name for entry in folder.iterdir() if entry.name != ".git")
         return f"not checked out, but holds {_named(present)}" if present else ""
     head = _head(git_dir)
     moved = f"moved to {head[:12]}; " if head and head != commit else ""

@@ -153,17 +153,16 @@ def read_rules(
     )
 
 
-def take_marks(checkout: Checkout) -> dict[str, object]:
-    """Return fingerprints of what an agent has no business changing, and of the refs."""
-    common, git_dir = checkout.common_dir, checkout.git_dir
+def take_marks(top: Path, git_dir: Path, common: Path, objects: Path) -> dict[str, object]:
+    """Return fingerprints of git's own files, which an agent has no business changing."""
     files = {
         "config": common / "config",
         "config.worktree": git_dir / "config.worktree",
         "info/exclude": common / "info" / "exclude",
         "info/attributes": common / "info" / "attributes",
         "info/grafts": common / "info" / "grafts",
-        "objects/info/alternates": checkout.objects / "info" / "alternates",
-        ".git": checkout.top / ".git",
+        "objects/info/alternates": objects / "info" / "alternates",
+        ".git": top / ".git",
         "commondir": git_dir / "commondir",
         "gitdir": git_dir / "gitdir",
     }
@@ -173,15 +172,15 @@ def take_marks(checkout: Checkout) -> dict[str, object]:
     return marks
 
 
-def read_refs(checkout: Checkout) -> dict[str, str]:
-    """Return loose and packed refs by name, but for those of the orchestrator and of remotes."""
+def read_refs(common_dir: Path) -> dict[str, str]:
+    """Return branches, tags and the stash by name, loose and packed, without starting git."""
     refs: dict[str, str] = {}
-    packed = read_plain_file(checkout.common_dir / "packed-refs") or b""
+    packed = read_plain_file(common_dir / "packed-refs") or b""
     for line in os.fsdecode(packed).splitlines():
         value, _, name = line.partition(" ")
         if name.startswith("refs/") and len(value) >= 40:
             refs[name] = value
-    base = os.fspath(checkout.common_dir)
+    base = os.fspath(common_dir)
     seen = 0
     for kind in ("heads", "tags", "stash"):
         start = os.path.join(base, "refs", kind)  # noqa: PTH118 - walked below
@@ -195,9 +194,9 @@ def read_refs(checkout: Checkout) -> dict[str, str]:
     return {name: value for name, value in refs.items() if _is_users_ref(name)}
 
 
-def read_head(checkout_git_dir: Path, refs: dict[str, str]) -> tuple[str | None, str | None]:
+def read_head(git_dir: Path, refs: dict[str, str]) -> tuple[str | None, str | None]:
     """Return SHA and branch that HEAD stands for, as far as plain files tell; (None, None) if not."""
-    text = os.fsdecode(read_plain_file(checkout_git_dir / "HEAD", 4096) or b"").strip()
+    text = os.fsdecode(read_plain_file(git_dir / "HEAD", 4096) or b"").strip()
     if text.startswith("ref: "):
         name = text[5:].strip()
         return refs.get(name), name

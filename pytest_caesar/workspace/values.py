@@ -62,7 +62,7 @@ class Observation:
 
     verified: bool
     changes: tuple[ObservedChange, ...] = ()
-    patch: Patch = Patch(b"")
+    patch: Patch = Patch(b"")  # noqa: RUF009 - bytes never change
     head: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     descends: bool | None = None

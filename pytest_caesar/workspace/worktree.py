@@ -67,18 +67,7 @@ def create(
         branch = _make_refs(git, request, checkout.head, undo)
         undo.callback(_destroy, top, checkout.common_dir)
         git.run("worktree", "add", "--quiet", str(top), branch)
-        git_dir = _linked_git_dir(top)
-        if git_dir is None:
-            raise OccupiedError(
-                what=f"{top / '.git'}", remedy="Git made no worktree there; check the disk."
-            )
-        made = replace(checkout, top=top, git_dir=git_dir)
-        if not (top / checkout.prefix).is_dir():
-            raise WorktreeImpossibleError(
-                folder=str(checkout.top / checkout.prefix),
-                problem=f"commit {checkout.head[:12]} does not hold this folder",
-                remedy="Commit something in it, or ask for isolation 'inplace'.",
-            )
+        made = _checked(top, checkout)
         diagnostics = _uncommitted(status, checkout)
     except BaseException:
         status.stop()
@@ -147,15 +136,13 @@ def remove_tree(folder: Path) -> None:
 
 def _make_room(checkout: Checkout, undo: contextlib.ExitStack) -> None:
     for folder in (checkout.top / ".caesar", checkout.top / ".caesar" / "wt"):
-        try:
-            folder.mkdir(mode=0o755)
-        except FileExistsError:
-            if folder.is_symlink() or not folder.is_dir():
-                raise OccupiedError(
-                    what=str(folder), remedy="It must be a folder, not a link or a file."
-                ) from None
-        else:
+        if not os.path.lexists(folder):
+            folder.mkdir(mode=0o755, exist_ok=True)
             undo.callback(_remove_if_empty, folder)
+        if folder.is_symlink() or not folder.is_dir():
+            raise OccupiedError(
+                what=str(folder), remedy="It must be a folder, not a link or a file."
+            )
     hide(checkout.top / ".caesar" / "wt")
 
 
@@ -210,9 +197,19 @@ def _destroy(top: Path, common_dir: Path) -> None:
         notes.rmdir()  # only when it is empty, as git does
 
 
-def _linked_git_dir(top: Path) -> Path | None:
+def _checked(top: Path, checkout: Checkout) -> Checkout:
+    """Return the checkout that git made at ``top``."""
     text = os.fsdecode(read_plain_file(top / ".git", 8192) or b"").strip()
-    return Path(os.path.join(top, text[8:])) if text.startswith("gitdir: ") else None  # noqa: PTH118
+    if not text.startswith("gitdir: "):
+        raise OccupiedError(what=str(top), remedy="Git made no worktree there; check the disk.")
+    if not (top / checkout.prefix).is_dir():
+        assert checkout.head is not None
+        raise WorktreeImpossibleError(
+            folder=str(checkout.top / checkout.prefix),
+            problem=f"commit {checkout.head[:12]} does not hold this folder",
+            remedy="Commit something in it, or ask for isolation 'inplace'.",
+        )
+    return replace(checkout, top=top, git_dir=top / text[8:])
 
 
 def _uncommitted(status: Running, checkout: Checkout) -> tuple[Diagnostic, ...]:

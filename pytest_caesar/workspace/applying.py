@@ -1,0 +1,152 @@
+"""Taking over what an agent changed: all of it, or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from caesar_agent.errors import CaesarError
+from pytest_caesar.workspace import baseline
+from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.survey import Checkout, locate, read_settings, without_filters
+
+MAX_NAMED = 10
+"""Paths named in a refusal."""
+
+_COMPLAINT = re.compile(r"^error: (?:patch failed: )?(.+?)(?::\d+)?(?:: [^:]+)?$")
+
+
+class ApplyError(CaesarError):
+    """A patch was not applied, and nothing was changed.
+
+    Attributes:
+        repository: where it should have been applied.
+        problem: why it was not.
+        paths: those that stand against it, relative to the repository.
+    """
+
+    repository: str
+    problem: str
+    paths: tuple[str, ...]
+
+    def message(self) -> str:
+        """Say what was found, where, and what to do."""
+        shown = ", ".join(self.paths[:MAX_NAMED])
+        more = f" and {len(self.paths) - MAX_NAMED} more" if len(self.paths) > MAX_NAMED else ""
+        where = f": {shown}{more}" if shown else ""
+        return (
+            f"nothing was applied to {self.repository}: {self.problem}{where}. "
+            "Commit or move your own edits there, then apply again."
+        )
+
+
+def apply_patch(repository: Path, patch: bytes) -> None:
+    """Apply a patch to the files of a repository, or leave everything as it is.
+
+    Edits of the user's that do not touch the same lines are kept. The index,
+    branches and objects of the repository are not written. No filter runs.
+
+    Args:
+        repository: any folder of the checkout; a worktree of the task is not needed.
+        patch: as observed, relative to the top level.
+
+    Raises:
+        ApplyError: a file stands against it, or git cannot work there.
+    """
+    if not patch:
+        return
+    try:
+        checkout = locate(repository.resolve())
+        if checkout is None:
+            raise ApplyError(
+                repository=str(repository), problem="it is not a git repository", paths=()
+            )
+        _apply(checkout, patch)
+    except GitError as error:
+        raise ApplyError(repository=str(repository), problem=str(error), paths=()) from error
+
+
+def _apply(checkout: Checkout, patch: bytes) -> None:
+    settings = read_settings(checkout)
+    room = new_folder(checkout.top / ".no-such-folder")
+    try:
+        merged, paths = _merge(checkout, settings, patch, room)
+    finally:
+        discard(room)
+    if not merged:
+        return  # all of it is there already
+    git = Git(checkout.top, config=(*without_filters(settings), "apply.ignoreWhitespace=no"))
+    apply = ("apply", "--binary", "--whitespace=nowarn")
+    try:
+        git.run(*apply, "--check", "-", stdin=merged)
+    except GitError as error:
+        raise _refusal(checkout, "files are in the way", error.stderr) from error
+    with _restored_on_failure(checkout, paths):
+        git.run(*apply, "-", stdin=merged)
+
+
+def _merge(
+    checkout: Checkout, settings: dict[str, str], patch: bytes, room: Path
+) -> tuple[bytes, list[bytes]]:
+    """Merge the patch into a copy of the present state; a patch of just that, and its paths."""
+    present = room / "present"
+    present.mkdir()
+    snapshot = baseline.of_work_tree(
+        checkout, settings, excluded=(b".caesar",), folder=present, room=room
+    )
+    (room / "merged").mkdir()
+    observer = Observer(snapshot, room / "merged")
+    try:
+        observer.git.run(
+            *("apply", "--cached", "--3way", "--binary", "--whitespace=nowarn", "-"), stdin=patch
+        )
+    except GitError as error:
+        unmerged = observer.git.run("ls-files", "-z", "--unmerged").records
+        conflicts = {os.fsdecode(record.split(b"\t", 1)[1]) for record in unmerged}
+        if conflicts:
+            problem = "the same lines were changed in the meantime"
+            raise ApplyError(
+                repository=str(checkout.top), problem=problem, paths=tuple(sorted(conflicts))
+            ) from error
+        raise _refusal(checkout, "the patch does not fit the files there", error.stderr) from error
+    entries, merged = observer.diff(snapshot.tree)
+    paths = {path for entry in entries for path in (entry.path, entry.old_path) if path}
+    return merged, sorted(paths)
+
+
+def _refusal(checkout: Checkout, problem: str, said: str) -> ApplyError:
+    found = [_COMPLAINT.match(line) for line in said.splitlines()]
+    paths = tuple(dict.fromkeys(match[1] for match in found if match))
+    return ApplyError(repository=str(checkout.top), problem=problem, paths=paths)
+
+
+@contextlib.contextmanager
+def _restored_on_failure(checkout: Checkout, paths: Iterable[bytes]) -> Iterator[None]:
+    """Put files back as they were when writing fails half-way, on a full disk say."""
+    room = new_folder(checkout.top / ".no-such-folder")
+    saved: list[tuple[Path, Path | None]] = []
+    try:
+        for number, raw in enumerate(paths):
+            path = checkout.top / os.fsdecode(raw)
+            copy = None
+            if path.is_symlink() or path.is_file():
+                copy = room / str(number)
+                shutil.copy2(path, copy, follow_symlinks=False)
+            saved.append((path, copy))
+        yield
+    except BaseException:
+        for path, copy in saved:
+            with contextlib.suppress(OSError):
+                if path.is_symlink() or path.is_file():
+                    path.unlink()
+                if copy is not None:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(copy, path, follow_symlinks=False)
+        raise
+    finally:
+        discard(room)
