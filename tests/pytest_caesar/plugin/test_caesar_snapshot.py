@@ -357,3 +357,92 @@ def test_what_cannot_be_recorded_is_named(pytester: pytest.Pytester, run: Runs) 
     pytester.makepyfile("def test_it(caesar_snapshot):\n    assert object() == caesar_snapshot\n")
     result = run()
     result.stdout.fnmatch_lines(["E*TypeError: caesar_snapshot compares a run, *; found object"])
+
+
+RUN = r'''
+def test_run(caesar_repo, caesar_orchestrator, caesar_fake_agent, caesar_snapshot):
+    fake = caesar_fake_agent
+    caesar_repo.commit({"src/a.py": "x = 1\n", "b.txt": "b\n"})
+    agent = fake(
+        fake.event("progress", message="half way", pct=50),
+        fake.write("src/a.py", "x = 2\n"),
+        fake.delete("b.txt"),
+        fake.report(
+            "partial",
+            "Released 2026-08-09; see 0b9f1c2e-7a1d-4c55-9d3e-2f6a1b7c8d90.",
+            changes=["src/a.py", "nowhere.txt"],
+            usage={"input_tokens": 12, "duration_ms": 7},
+            next_steps=["Delete the rest"],
+        ),
+    )
+    run = caesar_orchestrator.delegate("Raise x", agent=agent)
+    assert run == caesar_snapshot
+    assert run.report == caesar_snapshot
+    assert run.patch == caesar_snapshot
+    assert run.events == caesar_snapshot
+'''
+PAGE = """\
+# Run
+
+- agent: fake
+- objective: Raise x
+- mode: write, worktree
+- status: partial
+- source: file
+- process: succeeded, exit code 0
+- changes verified by: git
+"""
+TABLE = """\
+| path | declared | observed | |
+|---|---|---|---|
+| b.txt | - | deleted | undeclared |
+| nowhere.txt | modified | - | phantom |
+| src/a.py | modified | modified | as declared |
+"""
+PATCH = """\
+--- a/src/a.py
++++ b/src/a.py
+@@ -1 +1 @@
+-x = 1
++x = 2
+"""
+
+
+def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run_both: Runs) -> None:
+    pytester.makepyfile(test_it=RUN)
+    run_both("--snapshot-update", "--basetemp=one").assert_outcomes(passed=1)
+    folder = pytester.path / "__caesar__" / "test_it"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "test_run.events.json",
+        "test_run.patch.diff",
+        "test_run.report.json",
+        "test_run.run.md",
+    ]
+    page = (folder / "test_run.run.md").read_text("utf-8")
+    assert page.startswith(PAGE)
+    assert TABLE in page
+    assert PATCH in page
+    assert '"summary": "Released 2026-08-09; see <uuid-1>."' in page
+    assert '"input_tokens": "<tokens>"' in page
+    assert PATCH in (folder / "test_run.patch.diff").read_text("utf-8")
+    assert '"at": "<time>"' in (folder / "test_run.events.json").read_text("utf-8")
+    for file in folder.iterdir():
+        assert str(pytester.path) not in file.read_text("utf-8"), file.name
+    result = run_both("--basetemp=another-and-longer")
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+
+
+def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(test_it=RUN)
+    run("--snapshot-update").assert_outcomes(passed=1)
+    pytester.makepyfile(test_it=RUN.replace("x = 2", "x = 3"))
+    run().stdout.fnmatch_lines(
+        [
+            "E*assert the run differs from __caesar__/test_it/test_run.run.md, line *:",
+            "E*  - +x = 2",
+            "E*  + +x = 3",
+            "*- caesar run t_0001: partial (source: file) -*",
+            "*- caesar snapshot __caesar__/test_it/test_run.run.md -*",
+        ]
+    )
