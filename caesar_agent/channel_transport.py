@@ -60,7 +60,7 @@ def claim(output: int | None = None) -> Wire:
     except OSError:  # started without stderr
         _divert(1, os.O_WRONLY)
     _divert(0, os.O_RDONLY)
-    with suppress(OSError, ValueError):
+    with suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()  # what was printed before this moment goes to stderr too
     return Wire(wire_input, wire_output)
 
