@@ -359,7 +359,7 @@ def test_what_cannot_be_recorded_is_named(pytester: pytest.Pytester, run: Runs) 
     result.stdout.fnmatch_lines(["E*TypeError: caesar_snapshot compares a run, *; found object"])
 
 
-RUN = r'''
+RUN = r"""
 def test_run(caesar_repo, caesar_orchestrator, caesar_fake_agent, caesar_snapshot):
     fake = caesar_fake_agent
     caesar_repo.commit({"src/a.py": "x = 1\n", "b.txt": "b\n"})
@@ -380,7 +380,7 @@ def test_run(caesar_repo, caesar_orchestrator, caesar_fake_agent, caesar_snapsho
     assert run.report == caesar_snapshot
     assert run.patch == caesar_snapshot
     assert run.events == caesar_snapshot
-'''
+"""
 PAGE = """\
 # Run
 

@@ -1,0 +1,51 @@
+"""The reference in ``docs/plugin.md`` holds what there is, and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_caesar import plugin
+from pytest_caesar.verdicts import ALWAYS, STRICT
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "plugin.md").read_text("utf-8")
+
+
+class _Options:
+    def __init__(self) -> None:
+        self.options: list[str] = []
+        self.keys: list[str] = []
+
+    def getgroup(self, *_: str) -> _Options:
+        return self
+
+    def addoption(self, *names: str, **_: object) -> None:
+        self.options += names
+
+    def addini(self, name: str, *_: object, **__: object) -> None:
+        self.keys.append(name)
+
+
+def table(heading: str) -> list[str]:
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| `(-{0,2}caesar[a-z_-]+)", section, re.MULTILINE)
+
+
+def test_every_option_and_ini_key_is_told_and_no_other() -> None:
+    found = _Options()
+    plugin.pytest_addoption(found)  # type: ignore[arg-type]
+    assert table("Options") == found.options
+    assert table("Ini keys") == found.keys
+
+
+def test_every_fixture_is_told_and_no_other(pytester: pytest.Pytester) -> None:
+    there = {name for name in vars(plugin) if name.startswith("caesar_")}
+    assert set(table("Fixtures")) == there
+
+
+def test_the_findings_that_count_are_codes_that_exist() -> None:
+    marker = PAGE.partition("## The marker\n")[2].partition("\n## ")[0]
+    assert ALWAYS <= set(re.findall(r"`([a-z-]+)`", marker))
+    assert {"undeclared-change", "phantom-change", "wrong-action"} <= STRICT
