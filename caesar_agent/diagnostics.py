@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "not-a-number": "NaN or Infinity, which are not JSON.",
     "number-too-large": "A number does not fit a double, or has more digits than are read.",
     "too-deep": "Arrays and objects are nested deeper than is read.",
+    "too-many-values": "The document holds more values than are read.",
     "not-an-object": "The document is JSON, but not an object.",
     "missing": "A required field is missing.",
     "wrong-type": "A field holds a value of another JSON type than the contract says.",

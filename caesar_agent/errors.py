@@ -61,8 +61,8 @@ class DocumentError(CaesarError):
         where: path of the first wrong field (``changes[0].path``), or "" for the
             whole document.
         problem: what was found and what was expected.
-        problems: every field that is wrong, in document order, the first included;
-            at most ``documents.problems.MAX_PROBLEMS``. Empty when there is no more
+        problems: every field that is wrong, in document order, the first included; of
+            the elements of an array the first wrong one; at most ``documents.problems.MAX_PROBLEMS``. Empty when there is no more
             to say than ``problem``.
         count: how many fields are wrong, also of those that ``problems`` leaves out.
     """

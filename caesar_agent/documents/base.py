@@ -40,7 +40,7 @@ class Part(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _null_is_absent(cls, value: object) -> object:
-        if type(value) is dict and None in value.values():
+        if isinstance(value, dict) and None in value.values():
             optional = _optional_fields(cls)
             return {
                 name: item
@@ -106,7 +106,7 @@ class Document(Part):
     @classmethod
     def from_value(cls, value: object) -> Self:
         """Validate a decoded JSON value; errors as for ``parse``."""
-        if type(value) is dict:
+        if isinstance(value, dict):
             if cls.version and value.get("protocol") != cls.version:
                 raise _unsupported(cls, value)
         elif not isinstance(value, cls):

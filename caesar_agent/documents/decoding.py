@@ -17,6 +17,11 @@ MAX_DEPTH = 128
 Stays far below the recursion limits of Python's decoder and of its encoder, so that
 the outcome does not depend on where in a program a document is read."""
 
+MAX_VALUES = 1_000_000
+"""Commas outside strings at most, which is to say values; each costs some 500 bytes of memory.
+
+A report may so declare some 300 000 changes."""
+
 MAX_DIGITS = 1000
 """Digits of one integer at most; converting longer ones takes quadratic time on some Pythons."""
 
@@ -24,6 +29,7 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 # The closing quote is optional so that an unterminated string matches at once
 # instead of being searched for again from every quote within it.
 _BRACKET = re.compile(r"[\[\]{}]")
+_CUT_ESCAPE = re.compile(r"\\?u[0-9A-Fa-f]{0,3}")
 _BLANK = " \t\n\r"
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
@@ -67,8 +73,8 @@ def decode(data: bytes | str, *, kind: str = "document") -> Decoded:
 
     Raises:
         DocumentError: with code ``empty-document``, ``bad-encoding``, ``truncated``,
-            ``not-json``, ``duplicate-key``, ``not-a-number``, ``number-too-large`` or
-            ``too-deep``.
+            ``not-json``, ``duplicate-key``, ``not-a-number``, ``number-too-large``,
+            ``too-deep`` or ``too-many-values``.
     """
     try:
         return _decode(data)
@@ -95,8 +101,9 @@ def _decode(data: bytes | str) -> Decoded:
         raise _Refused(
             "empty-document", "found nothing" if not size else "found nothing but blanks"
         )
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(text)
+    # Counted first, because nearly every document is far below what could be too much.
+    if text.count("[") + text.count("{") > MAX_DEPTH or text.count(",") > MAX_VALUES:
+        _check_bounds(_STRING.sub("", text))
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -143,9 +150,12 @@ def _detect(data: bytes) -> tuple[str, int]:
     return "utf-8", 0
 
 
-def _check_depth(text: str) -> None:
+def _check_bounds(bare: str) -> None:
+    """Refuse text, given without its strings, that costs too much to decode."""
+    if bare.count(",") > MAX_VALUES:
+        raise _Refused("too-many-values", f"holds more than {MAX_VALUES} values")
     depth = 0
-    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+    for bracket in _BRACKET.findall(bare):
         if bracket in "[{":
             depth += 1
             if depth > MAX_DEPTH:
@@ -159,17 +169,26 @@ def _too_deep() -> _Refused:
 
 
 def _syntax_problem(text: str, error: json.JSONDecodeError) -> _Refused:
-    place = f"line {error.lineno}, column {error.colno}"
     rest = text[error.pos : error.pos + 12].strip(_BLANK)
     ended = (
         error.msg.startswith("Unterminated string")
         or error.pos >= len(text.rstrip(_BLANK))
         or any(word.startswith(rest) and word != rest for word in _LITERALS)
         or rest == "-"
+        or _CUT_ESCAPE.fullmatch(text, error.pos) is not None
     )
     if ended:
-        return _Refused("truncated", f"ends before it is complete ({place})")
-    return _Refused("not-json", f"not JSON: {error.msg.lower()} ({place})")
+        return _Refused("truncated", f"ends before it is complete ({_place(error)})")
+    # Versions of Python tell this common mistake differently, and from different places.
+    comma = len(text[: error.pos + 1].rstrip(_BLANK + "]}")) - 1
+    if text[comma] == "," and text[comma + 1 :].lstrip(_BLANK)[:1] in {"]", "}"}:
+        error = json.JSONDecodeError("a comma before a closing bracket", text, comma)
+    problem = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+    return _Refused("not-json", f"not JSON: {problem} ({_place(error)})")
+
+
+def _place(error: json.JSONDecodeError) -> str:
+    return f"line {error.lineno}, column {error.colno}"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, FailFast, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from caesar_agent.documents.problems import describe
@@ -102,5 +102,8 @@ NotEmpty = Annotated[
 ]
 """Text of at least one character."""
 
-Array = Annotated[tuple[Item, ...], Field(strict=False)]
-"""A JSON array; strict mode would take tuples alone, and decoders give lists."""
+Array = Annotated[tuple[Item, ...], Field(strict=False), FailFast()]
+"""A JSON array; strict mode would take tuples alone, and decoders give lists.
+
+The first wrong element is the only one that is told: a million of them would cost a
+gigabyte to name."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 MAX_PROBLEMS = 20
-"""Problems that one error carries at most; a report with 50 000 wrong changes is wrong once."""
+"""Problems that one error carries at most."""
 
 _EXPECTED = {
     "string_type": "a string",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caesar_agent.documents import Report, decode
-from caesar_agent.documents.decoding import MAX_DEPTH, MAX_DIGITS
+from caesar_agent.documents.decoding import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from caesar_agent.errors import DocumentError
 
 TEXT = '{"protocol":"caesar.report/v1","status":"success","summary":"été terminé"}'
@@ -101,7 +101,10 @@ def test_latin_1_is_refused_with_the_byte_that_says_so() -> None:
         (b"\xff\xfe{\x00\x00\xd8}\x00", "bad-encoding"),
         (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "too-deep"),
         (b'{"a":' * 100_000, "too-deep"),
-        (b"[1," * 1_000_000, "too-deep"),
+        (b"[1," * 500_000, "too-deep"),
+        (b"[" + b"1," * (MAX_VALUES + 1) + b"1]", "too-many-values"),
+        (b'{"a": "\\u12', "truncated"),
+        (b'{"a": "\\x"}', "not-json"),
     ],
     ids=lambda value: repr(value)[:30] if isinstance(value, bytes) else None,
 )
@@ -115,6 +118,19 @@ def test_the_message_says_where_the_text_is_broken() -> None:
     assert str(refusal(b'{\n "a": 1,\n "b": oops\n}')) == (
         "invalid report: not JSON: expecting value (line 3, column 7)"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "column"), [('{"a": 1,}', 8), ('{"a": [1 ,  ]}', 10), ("[[1],]", 5), ("[,]", 2)]
+)
+def test_a_comma_too_many_is_told_alike_on_every_python(text: str, column: int) -> None:
+    assert refusal(text).problem == (
+        f"not JSON: a comma before a closing bracket (line 1, column {column})"
+    )
+
+
+def test_commas_in_strings_are_not_values() -> None:
+    assert decode(json.dumps("," * (MAX_VALUES + 1))).value == "," * (MAX_VALUES + 1)
 
 
 def test_a_key_with_control_characters_is_named_without_them() -> None:
