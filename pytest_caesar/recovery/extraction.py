@@ -244,7 +244,8 @@ def _decide(search: _Search) -> Extraction:
     unread = [c for form in seen.values() for c in form if c.kind in {"broken", "version"}]
     if best is not None:
         # A later one, or one of the better form.
-        unread = [c for c in unread if c.order > best.order or c.form < best.form]
+        better = "fence" if best.form == "object" else None
+        unread = [c for c in unread if c.order > best.order or c.form == better]
     unread.sort(key=lambda c: c.order, reverse=True)
     diagnostics = [*_told(unread), *_ignored(seen)]
     if fence and bare and bare.order > fence.order and _differ(fence, bare):

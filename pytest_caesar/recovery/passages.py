@@ -58,9 +58,10 @@ def read_log(evidence: Evidence) -> Script:
         )
         diagnostics += (Diagnostic(code="log-encoding", message=said, path="raw.log"),)
     passages, last_words = script.passages, script.last_words
-    if evidence.final_message and evidence.final_message.strip():
-        passages += (Passage(text=evidence.final_message, start=len(log), end=len(log)),)
-        last_words = evidence.final_message.decode("utf-8", "replace")
+    final = evidence.final_message
+    if final and final.strip() and not (passages and passages[-1].text.strip() == final.strip()):
+        passages += (Passage(text=final, start=len(log), end=len(log)),)
+        last_words = final.decode("utf-8", "replace")
     return Script(
         dialect=script.dialect,
         passages=passages,

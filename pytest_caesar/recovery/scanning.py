@@ -29,6 +29,9 @@ _FIRST_CHUNK = 256
 _LAST_CHUNK = 64 * 1024
 """Bytes that it looks at in one go at most; bounds the memory of its tokens."""
 
+MAX_IN_BLOCK = 100
+"""Objects in one block that belong to it; what follows them is read as outside of it."""
+
 _NOWHERE = -1
 
 
@@ -85,6 +88,7 @@ class Survey:
         self._ends = array("q", bytes(8 * len(self._starts)))
         for index in range(len(self._starts) - 1, -1, -1):
             self._ends[index] = self._find_end(index)
+        self._block_ends = array("q", (block.end for block in self._blocks()))
         self._objects: array[int] = array("q")
         covered = 0
         for start in declared:
@@ -115,6 +119,10 @@ class Survey:
                 end = min(end, self._starts[following])
         return self.text[span.start : end]
 
+    def _blocks(self) -> Iterator[Block]:
+        for index in range(len(self._fences)):
+            yield self._block(index)
+
     def _span(self, index: int) -> Span:
         end = self._ends[index]
         return Span(self._starts[index], abs(end), end >= 0)
@@ -123,7 +131,7 @@ class Survey:
         spans: list[Span] = []
         start = self._first[index]
         end = self._bodies[index]
-        while start >= 0:
+        while start >= 0 and len(spans) < MAX_IN_BLOCK:
             position = bisect_left(self._starts, start)
             if position == len(self._starts) or self._starts[position] != start:
                 break
@@ -138,17 +146,7 @@ class Survey:
 
     def _fenced(self, start: int) -> bool:
         index = bisect_right(self._fences, start) - 1
-        if index < 0:
-            return False
-        first = self._first[index]
-        if first < 0 or start < first:
-            return False
-        # Only the first object is looked up here; those after it belong to the block too.
-        position = bisect_left(self._starts, first)
-        end = abs(self._ends[position])
-        if start < end:
-            return True
-        return self._ends[position] >= 0 and start < self._block(index).end
+        return index >= 0 and 0 <= self._first[index] <= start < self._block_ends[index]
 
     def _barrier(self, index: int) -> int:
         return self._fences[index + 1] if index + 1 < len(self._fences) else len(self.text)

@@ -143,16 +143,15 @@ def _claims(
         diagnostics.extend(extraction.diagnostics)
         chosen = extraction.chosen
         if chosen is not None:
+            first = evidence.raw_log_offset
+            in_log = chosen.start < chosen.end  # else it stands in the message file
             claims.append(
                 _Claim(
                     source="extracted",
                     reading=chosen.reading,
-                    name="log",
+                    name="log" if in_log else "final message",
                     form=chosen.form,
-                    offsets=(
-                        evidence.raw_log_offset + chosen.start,
-                        evidence.raw_log_offset + chosen.end,
-                    ),
+                    offsets=(first + chosen.start, first + chosen.end) if in_log else None,
                 )
             )
     return claims, extraction

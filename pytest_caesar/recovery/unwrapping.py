@@ -34,8 +34,8 @@ _OTHERS = frozenset({
 """Words in those fields, and in the names of fields, that mean: not the agent's."""
 
 _OTHER_FIELDS = frozenset({
-    "arguments", "args", "parameters", "params", "input", "inputs", "output", "outputs",
-    "stdout", "stderr", "prompt", "instructions", "command", "aggregated",
+    "arguments", "args", "parameters", "params", "input", "inputs", "stdout", "stderr",
+    "prompt", "instructions", "command", "aggregated", "tool",
 })  # fmt: skip
 
 
