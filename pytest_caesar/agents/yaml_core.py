@@ -35,6 +35,10 @@ def load_yaml(text: str) -> Any:
     try:
         documents = list(yaml.load_all(text, Loader=_CoreLoader))
     except yaml.MarkedYAMLError as error:
+        parts = _DOCUMENT_END.split(text)
+        if len(parts) > 1 and error.problem and "document start" in error.problem:
+            # YAML 1.2 lets a bare document follow; this reader wants "---" before it.
+            return [load_yaml(part) for part in parts if part.strip()]
         mark = error.problem_mark or error.context_mark
         said = " ".join(part for part in (error.context, error.problem) if part)
         raise YamlProblem(said, mark.line if mark else None) from error
@@ -127,6 +131,7 @@ _FLOAT = re.compile(
     r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
     r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
+_DOCUMENT_END = re.compile(r"^\.\.\.[ \t]*$", re.MULTILINE)
 _MERGE = re.compile(r"<<")
 
 for _tag, _shape, _first in (
