@@ -40,6 +40,11 @@ LOCK_PAUSE = 0.01
 MAX_COUNTED_SEQ = 2**52
 """Numbers from here on are not counted from, or one hostile line would use them all up."""
 
+MAX_LOOK_BYTES = 256 * 2**20
+"""Bytes that are searched for numbers at most, at the end of the log: 256 MiB.
+
+A sparse file of a terabyte must not keep the lock for minutes."""
+
 _CHUNK = 2**20
 _SEQ = re.compile(rb'"seq"\s*:\s*([0-9.eE+]{1,24})')
 
@@ -135,6 +140,7 @@ class EventLog:
         file, size = (status.st_dev, status.st_ino), status.st_size
         if file != self._file or size < self._looked:
             self._file, self._looked, self._next = file, 0, 0
+        self._looked = max(self._looked, size - MAX_LOOK_BYTES)
         rest = b""
         while self._looked < size:
             chunk = os.pread(descriptor, min(_CHUNK, size - self._looked), self._looked)

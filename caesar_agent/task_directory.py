@@ -11,6 +11,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +19,12 @@ from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.terminal import printable
+
+if sys.platform == "win32":
+    message = (
+        "caesar_agent needs Linux or macOS: Windows cannot open a file without following links"
+    )
+    raise ImportError(message)
 
 MAX_DOCUMENT_BYTES = 64 * 2**20
 """Size of a task or a report that is read at most, in bytes: 64 MiB."""

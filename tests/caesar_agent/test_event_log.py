@@ -112,6 +112,19 @@ def test_numbers_that_would_leave_none_are_not_counted_from(path: Path) -> None:
     assert tell(path) == 91
 
 
+@pytest.mark.timeout(20)
+def test_a_log_with_a_hole_of_a_terabyte_is_appended_to(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n" + line(seq=6))
+    log = EventLog(path, task_id="t_1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_log, "MAX_LOOK_BYTES", 2**20)
+        assert log.append(type="message", text="a").seq == 7
+    assert log.append(type="message", text="b").seq == 8
+
+
 def test_what_was_cut_off_is_not_glued_to_the_next_event(path: Path) -> None:
     path.write_bytes(line(seq=0) + line(seq=1)[:40])
     tell(path)
