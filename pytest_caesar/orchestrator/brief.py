@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from caesar_agent.documents.task import Task
-from pytest_caesar.recovery.example import EXAMPLE
+from pytest_caesar.recovery.example import example
 
 Expected = Literal["file", "schema", "channel", "extracted"]
 
@@ -105,10 +104,9 @@ def _reporting(task: Task, expected: Expected, report_path: str | None) -> str:
             "Declare every file that you changed; the orchestrator compares it with git.",
         ]
     )
-    example = EXAMPLE.replace("TASK_ID", json.dumps(task.id))
     return (
         f"{ways[expected]}\n\n{rules}\n\nThe shape of a report, with angle brackets where your "
-        f"own values belong:\n\n```\n{example}\n```"
+        f"own values belong:\n\n```\n{example(task.id)}\n```"
     )
 
 

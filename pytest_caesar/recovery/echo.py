@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from caesar_agent.documents.decoding import decode
 from caesar_agent.errors import DocumentError
 from pytest_caesar.recovery.decoding import canonical
-from pytest_caesar.recovery.example import EXAMPLE
+from pytest_caesar.recovery.example import example
 from pytest_caesar.recovery.scanning import Span, Survey
 
 _NOISE = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|[\s\\]+")
@@ -18,7 +18,7 @@ _SPECIFIC = 4
 """Bytes of a summary that must agree before a fragment counts as an echo."""
 
 _SUMMARY = re.compile(rb'"summary":')
-_PLACEHOLDER = frozenset({"", "…", "...", ".", "<summary>", "summary"})
+_PLACEHOLDER = frozenset({"…", "...", ".", "<summary>", "summary"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Echo:
         return len(lines) > 1 and all(line.endswith(self.lines) for line in lines[:-1])
 
 
-def echo_of(brief: str | None) -> Echo:
+def echo_of(brief: str | None, *, task_id: str = "") -> Echo:
     """Prepare to recognise ``brief``; None when it is not known. O(len(brief))."""
-    known = [EXAMPLE.encode()]
+    known = [example(task_id).encode("utf-8", "surrogatepass")]
     if brief:
         known.append(brief.encode("utf-8", "surrogatepass"))
     values: set[str] = set()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-EXAMPLE = """\
+import json
+
+_EXAMPLE = """\
 {
   "protocol": "caesar.report/v1",
   "task_id": TASK_ID,
@@ -16,5 +18,9 @@ EXAMPLE = """\
   "next_steps": [<what remains to be done>]
 }"""
 """Not JSON on purpose: angle brackets stand where values belong, so that an agent that
-echoes its brief has reported nothing, and one that copies it must fill it in.
-``TASK_ID`` is replaced by the id of the task, quoted."""
+echoes its brief has reported nothing, and one that copies it must fill it in."""
+
+
+def example(task_id: str) -> str:
+    """Return the example as the brief of one task shows it."""
+    return _EXAMPLE.replace("TASK_ID", json.dumps(task_id))

@@ -64,7 +64,7 @@ def recover(evidence: Evidence) -> Recovered:
                 path="raw.log",
             )
         )
-    echo = echo_of(evidence.brief)
+    echo = echo_of(evidence.brief, task_id=evidence.task_id)
     script = read_log(evidence)
     claims, extraction = _claims(evidence, script, echo, diagnostics)
     diagnostics.extend(script.diagnostics)
