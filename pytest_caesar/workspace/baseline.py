@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pytest_caesar.workspace import submodules
 from pytest_caesar.workspace.git import Git
-from pytest_caesar.workspace.observer import Observer
+from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.rules import merge_attribute_rules
 from pytest_caesar.workspace.snapshot import Snapshot, observer_config, read_plain_file
 from pytest_caesar.workspace.survey import (
     EMPTY_TREES,
@@ -27,6 +28,9 @@ MAX_INDEX_BYTES = 2 << 30
 
 MAX_IGNORED = 1000
 """Single ignored files whose state is remembered; folders that are ignored whole are not entered."""
+
+_RESET_LINES = merge_attribute_rules(()).count(b"\n")
+"""Lines of attribute rules that are ours."""
 
 _RULE_FILES = re.compile(rb"\.gitignore|\.gitattributes")
 
@@ -51,7 +55,7 @@ def of_commit(
         room: where a git directory may be made later.
     """
     index, index_time = _read_index(checkout)
-    return _snapshot(
+    snapshot = _snapshot(
         checkout,
         settings,
         index=index,
@@ -63,6 +67,39 @@ def of_commit(
         folder=None,
         room=room,
     )
+    if pristine or not index:
+        return snapshot
+    # Others have used this index: their bits must not hide anything.
+    folder = new_folder(room)
+    try:
+        observer = Observer(snapshot, folder)
+        _normalise_index(Git(checkout.top, config=without_filters(settings)), observer, checkout)
+        if observer.index.read_bytes() == index:
+            return snapshot
+        return replace(
+            snapshot,
+            index=observer.index.read_bytes(),
+            index_time=observer.index.stat().st_mtime_ns,
+        )
+    finally:
+        discard(folder)
+
+
+def looks_changed(snapshot: Snapshot, settings: dict[str, str]) -> bool:
+    """Tell whether a fresh checkout already differs from its commit in git's eyes.
+
+    Files that were committed against their own line-end rules do, before anybody
+    touches them. Only rules can bring that about, so without any nobody looks.
+    """
+    plain = settings.get("core.autocrlf", "false").lower() in ("false", "no", "off", "0", "")
+    if plain and snapshot.attributes.count(b"\n") <= _RESET_LINES:
+        return False
+    folder = new_folder(snapshot.room)
+    try:
+        scan = Observer(snapshot, folder).scan()
+        return bool(scan.tracked)
+    finally:
+        discard(folder)
 
 
 def of_work_tree(

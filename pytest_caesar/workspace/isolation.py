@@ -143,17 +143,16 @@ def _in_worktree(
     room = _task_folder(request, undo)
     if request.setup:
         placing.run_setup(request, folder)
+    snapshot = baseline.of_commit(
+        made.checkout,
+        settings,
+        base=checkout.head,
+        excluded=excluded,
+        pristine=True,
+        room=room,
+    )
+    if request.setup or baseline.looks_changed(snapshot, settings):
         snapshot = _work_tree_snapshot(request, made.checkout, settings, excluded, undo)
-        snapshot = replace(snapshot, base_ref=checkout.head)
-    else:
-        snapshot = baseline.of_commit(
-            made.checkout,
-            settings,
-            base=checkout.head,
-            excluded=excluded,
-            pristine=True,
-            room=room,
-        )
     if placed:
         placing.record(request, folder, placed)
     return Workspace(
