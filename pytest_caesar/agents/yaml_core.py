@@ -40,6 +40,8 @@ def load_yaml(text: str) -> Any:
             # YAML 1.2 lets a bare document follow; this reader wants "---" before it.
             return [load_yaml(part) for part in parts if part.strip()]
         mark = error.problem_mark or error.context_mark
+        if error.context == "while scanning a simple key":
+            mark = error.context_mark  # the problem is only noticed on the line after it
         said = " ".join(part for part in (error.context, error.problem) if part)
         raise YamlProblem(said, mark.line if mark else None) from error
     except yaml.YAMLError as error:

@@ -9,6 +9,9 @@ from pytest_caesar.agents.definitions import AgentDefinition
 from pytest_caesar.agents.errors import near_miss, shown
 from pytest_caesar.agents.spawning import SPAWN_ALL, spawn_allowed, spawn_policy
 
+_SHOWN = 8
+"""Agents of a circle that are named; more are left out in the middle."""
+
 Lines = Mapping[str, int | None]
 
 
@@ -80,7 +83,8 @@ def _cycle(
     circle: Sequence[str], by_name: Mapping[str, AgentDefinition], lines: Lines
 ) -> Complaint:
     agent = by_name[circle[0]]
-    steps = " -> ".join((*circle, circle[0]))
+    shown_steps = circle if len(circle) <= _SHOWN else (*circle[:_SHOWN], "…")
+    steps = " -> ".join((*shown_steps, circle[0]))
     itself = len(circle) == 1
     return Complaint(
         code="spawns-cycle",

@@ -80,7 +80,9 @@ def check_together(
             found.append((agent_of_front_matter(source.front, location=source.path), source))
     bundled = load_bundled_agents()
     names = {agent.name for agent, _ in found}
-    winners = {agent.name: agent for agent, _ in reversed(found)}
+    winners: dict[str, AgentDefinition] = {}
+    for agent, _ in found:
+        winners.setdefault(agent.name, agent)
     everybody = [*winners.values(), *(agent for agent in bundled if agent.name not in names)]
     lines = {source.path: source.line_of("spawns") for _, source in found}
     return (
