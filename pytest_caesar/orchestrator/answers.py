@@ -245,6 +245,10 @@ class ScriptedAnswers:
             ]
         return tuple(found)
 
+    def judge(self, *, allow_unused: bool = False) -> str | None:
+        """Return why a test fails, as one text; None when it does not."""
+        return "\n".join(self.problems(allow_unused=allow_unused)) or None
+
     def _describe(self, question: AskedQuestion) -> str:
         text = one_line(question.question, limit=200)
         options = (
