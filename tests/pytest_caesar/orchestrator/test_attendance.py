@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -239,3 +242,20 @@ def test_a_mailbox_that_was_replaced_by_a_link_is_named(task_dir: Path, tmp_path
         )
     assert "mailbox-unsafe" in {found.code for found in attendance.diagnostics}
     assert not any((tmp_path / "outside").iterdir())
+
+
+def test_the_script_of_the_documentation_asks_and_hears(task_dir: Path) -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("needs jq: apt-get install jq, or brew install jq")
+    page = Path(__file__).parents[3] / "docs" / "channel.md"
+    [script] = re.findall(r"```bash\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    with attended(task_dir, ScriptedAnswers().on("Keep the old behaviour?", "no")):
+        done = subprocess.run(
+            ["bash", "-euc", script + 'printf %s "$answer"'],
+            env={"PATH": os.environ["PATH"], "CAESAR_TASK_DIR": str(task_dir)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
+    assert done.stdout == "no"
