@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from caesar_agent.terminal import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.workspace.reconciliation import ReconciledPath
 
 LOG_LINES = 20
 """Last lines of ``raw.log`` that are shown."""
@@ -26,6 +29,9 @@ PATHS = 20
 FINDINGS = 12
 """Diagnostics that are shown."""
 
+COLUMNS = 80
+"""Columns that sentences of the harness and the agent are folded to."""
+
 WIDTH = 160
 """Characters of one line that an agent wrote."""
 
@@ -41,8 +47,8 @@ def run_section(run: Run) -> tuple[str, str]:
         *_findings(run),
         *_events(run),
         *_log(run),
-        _field("task directory", one_line(str(run.task_dir), limit=1000)),
-        _field("workspace", one_line(str(run.workspace), limit=1000)),
+        _place("task directory", run.task_dir),
+        _place("workspace", run.workspace),
     ]
     return (_title(run), "\n".join(lines))
 
@@ -82,7 +88,25 @@ def process_line(run: Run) -> str:
 
 
 def _field(name: str, value: str) -> str:
-    return f"{name + ':':<16}{value}"
+    return _wrapped(f"{name + ':':<16}{value}", indent=16)
+
+
+def _place(name: str, path: Path) -> str:
+    return f"{name + ':':<16}{one_line(str(path), limit=4096)}"
+
+
+def _wrapped(text: str, *, indent: int) -> str:
+    """Fold a long line between words; a path stays in one piece."""
+    return "\n".join(
+        textwrap.wrap(
+            text,
+            width=COLUMNS,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+            drop_whitespace=True,
+        )
+    )
 
 
 def _listed(title: str, lines: Sequence[str], limit: int) -> list[str]:
@@ -97,11 +121,13 @@ def change_lines(run: Run) -> list[str]:
             f"  {_path(change.path)}: declared {change.action}, not verified"
             for change in run.declared.changes
         ]
-    return [
-        f"  {_path(entry.path)}: {_sides(entry.declared_action, entry.observed_action)}"
-        f"{_note(entry.verdict)}"
-        for entry in run.reconciliation.entries
-    ]
+    return [f"  {entry_line(entry)}" for entry in run.reconciliation.entries]
+
+
+def entry_line(entry: ReconciledPath) -> str:
+    """Say what is declared about a path and what git shows."""
+    sides = _sides(entry.declared_action, entry.observed_action)
+    return f"{_path(entry.path)}: {sides}{_note(entry.verdict)}"
 
 
 def _note(verdict: str) -> str:
@@ -130,7 +156,7 @@ def _changes(run: Run) -> list[str]:
 
 def _findings(run: Run) -> list[str]:
     lines = [
-        f"  {finding.code}: {one_line(finding.message, limit=2 * WIDTH)}"
+        _wrapped(f"  {finding.code}: {one_line(finding.message, limit=2 * WIDTH)}", indent=4)
         for finding in run.diagnostics
     ]
     return _listed("diagnostics", lines, FINDINGS) if lines else []

@@ -18,7 +18,7 @@ from pytest_caesar.settings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from _pytest.terminal import TerminalReporter
 
@@ -66,13 +66,25 @@ class NoAgent:
 
 
 class TestState:
-    """What one execution of one test has used so far."""
+    """What one execution of one test has used so far.
+
+    Attributes:
+        orchestrators: those whose runs are told in the test's report.
+        snapshots: those whose differences are.
+        judges: asked once the test's body has passed; what they return is why the test
+            fails. Of a test that fails by itself they are asked for a section.
+        raised: a judge has failed the test.
+        sent: how many runs went into reports.
+        described: how many runs were described in sections.
+    """
 
     __test__ = False
 
     def __init__(self) -> None:
         self.orchestrators: list[Orchestrator] = []
         self.snapshots: list[CaesarSnapshot] = []
+        self.judges: list[Callable[[], str | None]] = []
+        self.raised = False
         self.sent = 0
         self.described = 0
 
@@ -179,19 +191,26 @@ class CaesarSession:
         self._current = item.stash.get(STATE, None)
         result = yield
         state = item.stash.get(STATE, None)
-        if state is not None and state.runs:
+        if state is not None and (state.runs or state.judges):
             from pytest_caesar.verdicts import verdict  # noqa: PLC0415 - only with runs
 
-            problem = verdict(item, state.runs, self.settings)
-            if problem:
-                pytest.fail(problem, pytrace=False)
+            problems = [verdict(item, state.runs, self.settings)]
+            problems += [judge() for judge in state.judges]
+            found = [problem for problem in problems if problem]
+            if found:
+                state.raised = True
+                pytest.fail("\n\n".join(found), pytrace=False)
         return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Put what is known about a test's runs into its report."""
+        if call.excinfo is not None and not self.config.getoption("fulltrace"):
+            from pytest_caesar.tracebacks import without_harness  # noqa: PLC0415 - only on failure
+
+            call.excinfo = without_harness(call.excinfo)
         report = yield
         if report.when == "call" and report.outcome == "passed":
             self._ended[item.nodeid] = (item.path, item.name)
@@ -227,6 +246,11 @@ class CaesarSession:
                 make = run_section if index < IN_FULL else brief_section
                 report.sections.append(make(run))
         state.described = len(state.runs)
+        if report.when == "call" and not state.raised:
+            for judge in state.judges:
+                problem = judge()
+                if problem:
+                    report.sections.append(("caesar: what else was found", problem))
         for snapshot in state.snapshots:
             report.sections.extend(snapshot.take_sections())
 

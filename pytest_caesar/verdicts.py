@@ -23,7 +23,6 @@ STRICT = ALWAYS | {
     "phantom-change",
     "wrong-action",
     "process-leaked",
-    "leaked-process",
     "event-line-invalid",
     "event-line-torn",
     "event-line-incomplete",

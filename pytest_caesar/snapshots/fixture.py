@@ -188,15 +188,15 @@ class CaesarSnapshot:
             problem = one_line(f"{type(result.exception).__name__}: {result.exception}", limit=400)
             return _Mismatch(file=shown, lines=(f"cannot read {shown}", problem), section="")
         if result.recalled_data is None:
-            where = "nothing was recorded yet for this comparison"
-            return _Mismatch(file=shown, lines=(f"{where}: {shown}", record), section="")
+            missing = f"{kind} == {shown}, which was not recorded yet"
+            return _Mismatch(file=shown, lines=(missing, record), section="")
         difference = compare(_as_bytes(result.recalled_data), _as_bytes(result.asserted_data))
-        lines = [f"the {kind} differs from {shown}, line {difference.line}:"]
+        lines = [f"{kind} == {shown}, which differs in line {difference.line}:"]
         lines += [f"  {line}" for line in difference.first(4)]
         hidden = difference.changed - 4
         if hidden > 0 or difference.cut:
             lines.append(f"  … {hidden} more lines: see the section 'caesar snapshot …'")
-        lines += ["(-: recorded, +: received)", f"if the new one is right, {record}"]
+        lines += ["(-: recorded, +: received)", f"where the new one is right, {record}"]
         shown_lines = list(difference.lines[:SHOWN])
         if len(difference.lines) > SHOWN or difference.cut:
             shown_lines.append("… and more; the files are too different to show all of it")

@@ -70,10 +70,7 @@ def test_nothing_is_written_without_being_asked(
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            (
-                "E*nothing was recorded yet for this comparison: "
-                "__caesar__/test_a/test_name.value.json"
-            ),
+            ("E*value == __caesar__/test_a/test_name.value.json, which was not recorded yet"),
             "E*record it: pytest test_a.py::test_name --snapshot-update",
         ]
     )
@@ -260,10 +257,10 @@ def test_a_difference_is_told_in_eight_lines_and_in_full_in_a_section(
     result = run()
     result.stdout.fnmatch_lines(
         [
-            "E*the value differs from __caesar__/test_it/test_a.value.json, line 2:",
+            "E*value == __caesar__/test_it/test_a.value.json, which differs in line 2:",
             "E*  - *0,",
             "E*(-: recorded, +: received)",
-            "E*if the new one is right, record it: pytest test_it.py::test_a --snapshot-update",
+            "E*where the new one is right, record it: pytest test_it.py::test_a --snapshot-update",
             "*caesar snapshot __caesar__/test_it/test_a.value.json*",
             "+ *40",
         ]
@@ -439,7 +436,7 @@ def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) 
     pytester.makepyfile(test_it=RUN.replace("x = 2", "x = 3"))
     run().stdout.fnmatch_lines(
         [
-            "E*assert the run differs from __caesar__/test_it/test_run.run.md, line *:",
+            "E*assert run == __caesar__/test_it/test_run.run.md, which differs in line *:",
             "E*  - +x = 2",
             "E*  + +x = 3",
             "*- caesar run t_0001: partial (source: file) -*",
