@@ -122,7 +122,15 @@ CODES: dict[str, str] = {
     "reports-disagree": "Two sources hold valid reports that contradict each other.",
     "log-truncated": "The log is larger than is read; only its end was.",
     "stream-failed": "The native stream says that the agent did not come to its end.",
+    # delegation
+    "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
+    "events-unwritable": "An event could not be written to the event log.",
+    "record-unwritable": "The run could not be kept in its task directory.",
     # reconciliation and contradictions
+    "undeclared-change": "Git shows a change that the report does not declare.",
+    "phantom-change": "The report declares a change that git does not show.",
+    "wrong-action": "The report declares another action on a path than git shows.",
+    "unverified-change": "The report declares a change to a path that git ignores.",
     "read-only-violation": "The task was read-only, and the agent changed files.",
     "blocked-without-question": "The report says blocked and asks no question.",
     "partial-without-next-steps": "The report says partial and has no next steps.",

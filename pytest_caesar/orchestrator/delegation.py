@@ -123,7 +123,6 @@ class Delegation:
                 *self._network_finding(),
                 *workspace.diagnostics,
                 *outcome.diagnostics,
-                *leaks(outcome),
                 *filter(None, (log.check(),)),
                 *narration.diagnostics,
                 *(attendance.diagnostics if attendance else ()),
@@ -296,18 +295,6 @@ class Delegation:
     def _network_finding(self) -> tuple[Diagnostic, ...]:
         warning = self.network.warning
         return (Diagnostic(code="network-not-guaranteed", message=warning),) if warning else ()
-
-
-def leaks(outcome: Outcome) -> tuple[Diagnostic, ...]:
-    """Name every process that the agent left behind."""
-    return tuple(
-        Diagnostic(
-            code="leaked-process",
-            message=f"the agent left process {item.pid} running ({item.name}), "
-            f"found by its {item.found_by}; it was ended",
-        )
-        for item in outcome.leaked
-    )
 
 
 def as_declared(observation: Observation) -> tuple[Change, ...]:
