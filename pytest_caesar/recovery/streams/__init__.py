@@ -66,8 +66,8 @@ def translate(dialect: str, data: bytes, *, words_only: bool = False) -> StreamR
 def detect(data: bytes) -> str | None:
     """Name the dialect of a stream, or None when it is plain output.
 
-    More than half of its first lines must be lines of one dialect: a plain log may
-    quote a few lines of such a stream.
+    At least half of its first lines must be lines of one dialect: a plain log may quote
+    a few lines of such a stream.
     """
     head = data[:_DETECT_BYTES]
     lines = head.split(b"\n", _DETECT_LINES)
@@ -86,7 +86,7 @@ def detect(data: bytes) -> str | None:
     if not found:
         return None
     best = max(found, key=found.__getitem__)
-    return best if 2 * found[best] > seen else None
+    return best if 2 * found[best] >= seen else None
 
 
 def _recognise(line: bytes) -> str | None:
