@@ -9,8 +9,8 @@ killed finds every question again.
 from __future__ import annotations
 
 import math
-import secrets
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -104,7 +104,7 @@ class Mailbox:
             OSError: it cannot be written.
         """
         check_text("question", question)
-        question_id = f"q_{secrets.token_hex(16)}"
+        question_id = str(uuid.uuid4())
         value = {
             "id": question_id,
             "question": question,

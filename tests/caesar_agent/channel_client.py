@@ -192,7 +192,7 @@ class RawClient:
 
 def question_ids(task_dir: Path) -> frozenset[str]:
     """Return the ids of the questions that were asked so far."""
-    return frozenset(path.stem for path in (task_dir / "questions").glob("q_*.json"))
+    return frozenset(path.stem for path in (task_dir / "questions").glob("[0-9a-f]*.json"))
 
 
 def wait_for_question(task_dir: Path, known: frozenset[str] = frozenset()) -> str:
