@@ -17,11 +17,12 @@ from caesar_agent.interruption import Interrupted
 from caesar_agent.runner import execute
 from pytest_caesar.monotonic import monotonic
 from pytest_caesar.orchestrator.alarm import Alarm
+from pytest_caesar.orchestrator.ending import tell_ending, tell_leaked, tell_unkillable
 from pytest_caesar.orchestrator.loading import load_function
 from pytest_caesar.orchestrator.offspring import Before, end_offspring
 from pytest_caesar.orchestrator.outcome import LeakedProcess, Outcome
 from pytest_caesar.orchestrator.reaper import guarded
-from pytest_caesar.orchestrator.supervisor import GRACE, tell_ending, tell_leaked, tell_unkillable
+from pytest_caesar.orchestrator.supervisor import GRACE
 from pytest_caesar.orchestrator.swapping import Streams, process_state
 
 

@@ -47,6 +47,10 @@ class ReaperError(CaesarError):
         )
 
 
+class GoneError(ReaperError):
+    """The reaper was ended from outside; another one can be started."""
+
+
 class HarnessEndingError(CaesarError):
     """The process that started this one is gone, so no agent is started any more."""
 
@@ -98,13 +102,16 @@ class Reaper:
 
     def open(self, kind: bytes, fds: tuple[int, ...]) -> Link:
         """Have a warden forked and return the link to it; closing the link ends what it watches."""
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise ReaperError(reason=str(error)) from error
         try:
             with theirs:
                 socket.send_fds(self._control, [kind], [theirs.fileno(), *fds])
         except OSError as error:
             ours.close()
-            raise ReaperError(reason=str(error)) from error
+            raise GoneError(reason=str(error)) from error
         link = Link(ours)
         self._links.add(link)
         return link
@@ -155,11 +162,11 @@ class _Shared:
         self.ending = False
         self.watched = 0
 
-    def get(self) -> Reaper:
+    def get(self, instead_of: Reaper | None = None) -> Reaper:
         with self.lock:
             if self.ending:
                 raise HarnessEndingError
-            if self.reaper is not None and not self.reaper.alive:
+            if self.reaper is not None and (self.reaper is instead_of or not self.reaper.alive):
                 self.reaper.bury()
                 self.reaper = None
             if self.reaper is None:
@@ -187,14 +194,17 @@ _shared = _Shared()
 os.register_at_fork(after_in_child=_shared.after_fork)
 
 
-def shared_reaper() -> Reaper:
+def shared_reaper(*, instead_of: Reaper | None = None) -> Reaper:
     """Return this process's reaper, starting it when there is none.
+
+    Args:
+        instead_of: one that was found to be gone, which is not given again.
 
     Raises:
         ReaperError: it cannot be started.
         HarnessEndingError: the controlling process is gone (see ``watch_parent``).
     """
-    return _shared.get()
+    return _shared.get(instead_of)
 
 
 def prepare() -> None:

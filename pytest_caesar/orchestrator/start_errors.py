@@ -132,7 +132,7 @@ def explain(
     """Turn what the system said into the error that names the cause.
 
     Args:
-        step: what failed: ``fork``, ``prepare``, ``cwd`` or ``execute``.
+        step: what failed: ``stdin``, ``fork``, ``cwd`` or ``execute``.
         number: errno.
         program: the path that was executed.
         argv: the arguments, the program's name first.
@@ -142,6 +142,13 @@ def explain(
     said = os.strerror(number) if number else "unknown error"
     if step == "cwd":
         return _workspace(number, said, program, cwd)
+    if step == "stdin":
+        return SystemRefusedError(
+            program=program,
+            cwd=str(cwd),
+            reason=f"the {size} bytes of its stdin could not be put into a temporary file ({said})",
+            remedy="Make room in the temporary folder ($TMPDIR), and run again.",
+        )
     if step != "execute" or number in {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}:
         return SystemRefusedError(
             program=program,

@@ -10,14 +10,27 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.monotonic import monotonic
 from pytest_caesar.orchestrator import processes
+from pytest_caesar.orchestrator.ending import (
+    Asked,
+    Ending,
+    outcome_of,
+    tell_lost,
+    tell_unkillable,
+)
 from pytest_caesar.orchestrator.outcome import LeakedProcess, Outcome
-from pytest_caesar.orchestrator.processes import Process, readable
-from pytest_caesar.orchestrator.reaper import HarnessEndingError, Reaper, ReaperError, shared_reaper
+from pytest_caesar.orchestrator.processes import Process
+from pytest_caesar.orchestrator.reaper import (
+    GoneError,
+    HarnessEndingError,
+    Reaper,
+    ReaperError,
+    shared_reaper,
+)
 from pytest_caesar.orchestrator.start_errors import check_arguments, explain, find_program
 from pytest_caesar.orchestrator.wardens.link import Link
 from pytest_caesar.orchestrator.wardens.tree import can_adopt
@@ -126,7 +139,9 @@ class _Run:
     warden: Process | None = None
     seen: dict[int, Process] = field(default_factory=dict)
     ended: tuple[Any, ...] | None = None
-    asked: str = ""
+    asked: Asked = ""
+    delivered: bool = False
+    due: float = math.inf
     strangers: list[LeakedProcess] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     _reaper: Reaper | None = None
@@ -134,44 +149,66 @@ class _Run:
 
     def start(self) -> None:
         spec = self.spec
-        argv = [os.fsencode(argument) for argument in spec.argv]
-        env = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
         request = {
             "program": os.fsencode(self.program),
-            "argv": argv,
-            "env": env,
+            "argv": [os.fsencode(argument) for argument in spec.argv],
+            "env": {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()},
             "cwd": os.fsencode(spec.cwd),
             "timeout": float(self.timeout),
             "grace": self.grace,
         }
-        stdin = _open_stdin(spec.stdin)
+        # An earlier agent may have ended the reaper just now: then once more, with another one.
+        ready = self._first_answer(request) or self._first_answer(request)
+        if ready is None:
+            raise ReaperError(reason="it ended at once, or did not answer")
+        if ready[0] == "failed":
+            self._refuse(ready)
+        self.warden = Process.of(ready[1])
+        self.begun = monotonic()
+        self.due = self.begun + self.timeout
+        self.bound = self.due + self.grace + SLACK
+
+    def _refuse(self, answer: tuple[Any, ...]) -> NoReturn:
+        """Raise what kept the agent from starting."""
+        self.ended = answer
+        spec = self.spec
+        texts = (*spec.argv, *spec.env, *spec.env.values())
+        raise explain(
+            answer[1],
+            answer[2],
+            program=self.program,
+            argv=spec.argv,
+            cwd=spec.cwd,
+            size=sum(len(os.fsencode(text)) for text in texts),
+        )
+
+    def _first_answer(self, request: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Have a warden forked, give it the request, and return what it says first."""
         try:
-            link = self._open((stdin, spec.stdout, spec.stderr))
+            stdin = _open_stdin(self.spec.stdin)
+        except OSError as error:
+            raise explain(
+                "stdin",
+                error.errno or 0,
+                program=self.program,
+                argv=self.spec.argv,
+                cwd=self.spec.cwd,
+                size=len(self.spec.stdin or b""),
+            ) from error
+        try:
+            self._reaper = shared_reaper(instead_of=self._reaper)
+            fds = (stdin, self.spec.stdout, self.spec.stderr)
+            link = self._link = self._reaper.open(b"R", fds)
+        except GoneError:
+            return None
         finally:
             os.close(stdin)
-        # The deadline counts from here, not from the start of the watching process.
-        self.begun = monotonic()
-        answer = link.receive(START_WAIT) if link.send(request, START_WAIT) else None
+        answer: tuple[Any, ...] | None = None
+        if link.send(request, START_WAIT):
+            answer = link.receive(START_WAIT)
         if answer is None:
-            raise ReaperError(reason=f"it did not answer within {START_WAIT:.0f} s")
-        if answer[0] == "failed":
-            size = sum(map(len, argv)) + sum(len(name) + len(value) for name, value in env.items())
-            raise explain(
-                answer[1], answer[2], program=self.program, argv=spec.argv, cwd=spec.cwd, size=size
-            )
-        self.agent, self.warden = Process.of(answer[1]), Process.of(answer[2])
-        self.begun = monotonic()
-        self.bound = self.begun + self.timeout + self.grace + SLACK
-
-    def _open(self, fds: tuple[int, int, int]) -> Link:
-        self._reaper = shared_reaper()
-        try:
-            self._link = self._reaper.open(b"R", fds)
-        except ReaperError:
-            # It may have been ended by an earlier agent just now: one fresh start.
-            self._reaper = shared_reaper()
-            self._link = self._reaper.open(b"R", fds)
-        return self._link
+            self.release()
+        return answer
 
     def watch(
         self,
@@ -187,8 +224,9 @@ class _Run:
         while True:
             message = link.receive(POLL)
             if message is not None:
-                self.ended = message
-                break
+                if self._ends_with(message):
+                    break
+                continue
             if link.closed or monotonic() > self.bound:
                 self._warden_is_lost()
                 break
@@ -201,18 +239,22 @@ class _Run:
                 self._ask("cancelled", self.grace)
                 continue
             token = delivered() if delivered is not None else None
+            # What is handed in during the grace answers SIGTERM; it was not there in time.
+            self.delivered = bool(token) if monotonic() < self.due else self.delivered
             if token != last:
                 last, since = token, monotonic()
             elif token and monotonic() - since >= linger:
                 self._ask("lingering", self.grace)
-        if (
-            self.ended is not None
-            and self.ended[3] == "deadline"
-            and delivered is not None
-            and delivered()
-        ):
-            self.asked = self.asked or "delivered"
         self._end_strangers()
+
+    def _ends_with(self, message: tuple[Any, ...]) -> bool:
+        if message[0] == "started":
+            self.agent = Process.of(message[1])
+            return False
+        if message[0] == "failed":
+            self._refuse(message)
+        self.ended = message
+        return True
 
     def abandon(self) -> None:
         """End the tree without grace and wait, bounded, until it is gone; never raises."""
@@ -220,7 +262,12 @@ class _Run:
             return
         try:
             self._ask("abandoned", min(self.grace, ORPHAN_GRACE))
-            if self._link.receive(SLACK) is None:
+            until = monotonic() + SLACK
+            while self.ended is None and not self._link.closed and monotonic() < until:
+                message = self._link.receive(POLL)
+                if message is not None and message[0] in {"ended", "failed"}:
+                    self.ended = message
+            if self.ended is None:
                 self._warden_is_lost()
             self._end_strangers()
         except BaseException:  # noqa: BLE001 - a second Ctrl-C: the closing link ends the tree
@@ -229,6 +276,7 @@ class _Run:
     def release(self) -> None:
         if self._reaper is not None and self._link is not None:
             self._reaper.release(self._link)
+        self._link = None
 
     def outcome(self) -> Outcome:
         duration_ms = round((monotonic() - self.begun) * 1000)
@@ -240,32 +288,17 @@ class _Run:
                 leaked=tuple(self.strangers),
                 diagnostics=tuple(self.diagnostics),
             )
-        _, code, number, why, _, left, survivors, _ = self.ended
-        forced = why != ""
-        timed_out = why == "deadline"
-        delivered = forced and self.asked in {"lingering", "delivered"}
-        leaked = [
-            LeakedProcess(pid=pid, name=readable(name), found_by="group" if group else "descendant")
-            for pid, name, group in left
-        ]
-        leaked += self.strangers
-        return Outcome(
-            status=_status(code, why, self.asked),
-            exit_code=code,
-            signal=_signal_name(number),
-            timed_out=timed_out,
-            killed_after_report=delivered,
+        return outcome_of(
+            Ending(*self.ended[1:]),
+            asked=self.asked,
+            delivered=self.delivered,
             duration_ms=duration_ms,
-            leaked=tuple(leaked),
-            diagnostics=(
-                *tell_ending(why, delivered=delivered, timeout=self.timeout),
-                *tell_leaked(leaked),
-                *(tell_unkillable(pid, readable(name)) for pid, name in survivors),
-                *self.diagnostics,
-            ),
+            timeout=self.timeout,
+            strangers=self.strangers,
+            diagnostics=self.diagnostics,
         )
 
-    def _ask(self, why: str, grace: float) -> None:
+    def _ask(self, why: Asked, grace: float) -> None:
         assert self._link is not None
         self.asked = why
         self._link.send(("end", grace), 1.0)
@@ -300,15 +333,7 @@ class _Run:
             tree += processes.below(self.warden.pid)
             self.warden.send(signal.SIGKILL)
         processes.end(tree, grace=0, patience=KILL_WAIT)
-        self.diagnostics.append(
-            Diagnostic(
-                code="supervision-lost",
-                message=(
-                    "the process that watched over the agent was ended from outside, so how the agent ended is unknown; "
-                    "what could be found of its processes was ended"
-                ),
-            )
-        )
+        self.diagnostics.append(tell_lost())
 
 
 def _open_stdin(data: bytes | None) -> int:
@@ -319,64 +344,6 @@ def _open_stdin(data: bytes | None) -> int:
         file.write(data)
         file.seek(0)
         return os.dup(file.fileno())
-
-
-def _status(code: int | None, why: str, asked: str) -> Any:
-    if why == "asked" and asked == "cancelled":
-        return "cancelled"
-    if why and asked in {"lingering", "delivered"}:
-        return "succeeded"
-    if why == "deadline":
-        return "timed_out"
-    if why:
-        return "cancelled"
-    return "succeeded" if code == 0 else "failed"
-
-
-def _signal_name(number: int | None) -> str | None:
-    if number is None:
-        return None
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return (
-            f"SIGRTMIN+{number - signal.SIGRTMIN}"
-            if number >= signal.SIGRTMIN
-            else f"signal {number}"
-        )
-
-
-def tell_ending(why: str, *, delivered: bool, timeout: float) -> list[Diagnostic]:
-    """Say why an agent did not end by itself, or nothing."""
-    if delivered:
-        text = "the agent delivered its report but did not exit, and was ended; the report stands"
-        return [Diagnostic(code="killed-after-report", message=text)]
-    if why == "deadline":
-        text = f"the agent still ran at its deadline of {timeout:g} s and was ended"
-        return [Diagnostic(code="deadline-exceeded", message=text)]
-    return []
-
-
-def tell_leaked(leaked: list[LeakedProcess]) -> list[Diagnostic]:
-    """Name what an agent left behind."""
-    return [
-        Diagnostic(
-            code="process-leaked",
-            message=f"the agent left process {process.pid} behind ({process.name or 'name unknown'}); it was ended",
-        )
-        for process in leaked
-    ]
-
-
-def tell_unkillable(pid: int, name: str) -> Diagnostic:
-    """Name a process that could not be ended."""
-    return Diagnostic(
-        code="process-unkillable",
-        message=(
-            f"process {pid} ({name or 'name unknown'}) did not end within {KILL_WAIT:g} s of SIGKILL; "
-            "what is observed now may still change"
-        ),
-    )
 
 
 __all__ = ["GRACE", "LINGER", "HarnessEndingError", "ProcessSpec", "supervise"]

@@ -64,10 +64,14 @@ def serve(control: socket.socket, parent: int) -> None:
         kind, fds = _receive(control)
         if not kind:
             break
-        pid = os.fork()
-        if pid == 0:
-            _serve_one(control, kind, fds, parent)
-        wardens.add(pid)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                _serve_one(control, kind, fds, parent)
+            wardens.add(pid)
+        except OSError as error:
+            with socket.socket(fileno=os.dup(fds[0])) as end:
+                Link(end).send(("failed", "fork", error.errno), 1.0)
         for fd in fds:
             os.close(fd)
     control.close()

@@ -59,27 +59,23 @@ def children(pid: int) -> list[int]:
 
 
 def table() -> dict[int, tuple[int, int, str]]:
-    """Return every process with its parent, its group and its state, where /proc cannot say."""
-    if os.path.isdir("/proc/self/task"):
-        found = {}
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                status = stat(int(name))
-                if status is not None:
-                    found[int(name)] = status
-        return found
+    """Return every process with its parent, its group and its state."""
+    if not os.path.isdir("/proc/self/task"):
+        return table_of_ps()
+    rows = ((int(name), stat(int(name))) for name in os.listdir("/proc") if name.isdigit())
+    return {pid: status for pid, status in rows if status is not None}
+
+
+def table_of_ps() -> dict[int, tuple[int, int, str]]:
+    """Return what ``table`` does where there is no /proc, or nothing when ps fails too."""
     import subprocess  # noqa: PLC0415 - only where there is no /proc
 
+    command = ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat="]
     try:
-        text = subprocess.run(
-            ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat="],
-            capture_output=True,
-            timeout=5,
-            check=False,
-        ).stdout
+        output = subprocess.run(command, capture_output=True, timeout=5, check=False).stdout
     except (OSError, subprocess.SubprocessError):
         return {}
-    rows = (line.split() for line in text.decode("ascii", "replace").splitlines())
+    rows = (line.split() for line in output.decode("ascii", "replace").splitlines())
     return {int(row[0]): (int(row[1]), int(row[2]), row[3][0]) for row in rows if len(row) == 4}
 
 

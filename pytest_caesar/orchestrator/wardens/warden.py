@@ -28,6 +28,7 @@ ORPHAN_GRACE = 1.0
 KILL_WAIT = 5.0
 """Seconds that SIGKILL gets to take effect; what is left then cannot be killed."""
 
+_OUR_OWN = __name__.rpartition(".")[0].encode()
 _waitid: Any = getattr(os, "waitid", None)
 
 
@@ -45,10 +46,10 @@ class Warden:
         self.why = ""
         self.kill_at = 0.0
         self.left: dict[int, tuple[bytes, bool]] = {}
-        self.known: dict[int, int] = {}
 
     def run(self, request: dict[str, Any], stdin: int, stdout: int, stderr: int) -> None:
         """Start the agent, wait for its end, end what is left, tell the harness."""
+        self.link.send(("ready", self.me))
         begun = now()
         self.agent, problem = start(request, stdin, stdout, stderr)
         if problem is not None:
@@ -56,14 +57,12 @@ class Warden:
             return
         for fd in (stdin, stdout, stderr):
             os.close(fd)
-        self.link.send(("started", self.agent, self.me))
+        self.link.send(("started", self.agent))
         self._watch(begun + request["timeout"], request["grace"])
         survivors = self._clear()
         code, number = self.status or (None, None)
         left = [(pid, name, group) for pid, (name, group) in self.left.items()]
-        self.link.send(
-            ("ended", code, number, self.why, now() - begun, left, survivors, self.exact)
-        )
+        self.link.send(("ended", code, number, self.why, left, survivors))
 
     def _watch(self, deadline: float, grace: float) -> None:
         following: list[Any] = [self.link, self.wake]
@@ -179,8 +178,9 @@ class Warden:
                     group = os.getpgid(pid) == self.agent
                 except OSError:
                     continue
-                # At a forced end the group was told to end too: it is not left behind.
-                if not (self.why and group):
+                # At a forced end the group was told to end too, and wardens of an agent that
+                # delegates itself are busy ending theirs: neither is left behind.
+                if not (self.why and (group or _OUR_OWN in name)):
                     self.left[pid] = (name, group)
 
     def _signal_group(self, number: int) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_caesar.orchestrator import processes
 from pytest_caesar.orchestrator.processes import MAX_NAME, Process, readable
+from pytest_caesar.orchestrator.wardens import tree
 
 
 @pytest.fixture
@@ -113,3 +115,50 @@ def test_a_name_is_always_one_short_printable_line(command_line: bytes) -> None:
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=MAX_NAME))
 def test_a_plain_name_is_shown_as_it_is(name: str) -> None:
     assert readable(name.encode()) == name
+
+
+# -- where there is no /proc
+
+
+@pytest.fixture
+def _no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_PROC", False)
+    monkeypatch.setattr(tree, "_KERNEL_LISTS_CHILDREN", False)
+
+
+@pytest.mark.usefixtures("_no_proc")
+def test_psutil_tells_the_same(sleeper: subprocess.Popen[bytes]) -> None:
+    process = of(sleeper.pid)
+    assert process.alive
+    assert process.name == "/bin/sleep 60"
+    assert process in processes.below(os.getpid())
+    assert processes.end([process], grace=5, patience=5) == []
+    assert not process.alive
+
+
+@pytest.mark.usefixtures("_no_proc")
+def test_psutil_finds_a_variable_too() -> None:
+    with subprocess.Popen(["/bin/sleep", "60"], env={"MARK": "there"}) as marked:
+        assert [found.pid for found in processes.carrying("MARK", "there")] == [marked.pid]
+        marked.kill()
+
+
+@pytest.mark.usefixtures("_no_proc")
+def test_psutil_knows_no_process_that_is_gone() -> None:
+    assert Process.of(2**22 + 1) is None
+    assert processes.below(2**22 + 1) == []
+    assert Process(2**22 + 1, 0).name == ""
+    assert not Process(2**22 + 1, 0).alive
+
+
+@pytest.mark.usefixtures("_no_proc")
+def test_children_are_found_in_the_table_too(sleeper: subprocess.Popen[bytes]) -> None:
+    assert sleeper.pid in tree.children(os.getpid())
+    assert (sleeper.pid, os.getpid()) in list(tree.descendants(os.getpid()))
+
+
+@pytest.mark.skipif(not Path("/bin/ps").exists(), reason="there is no /bin/ps here")
+def test_ps_tells_the_same_table(sleeper: subprocess.Popen[bytes]) -> None:
+    told = tree.table_of_ps()[sleeper.pid]
+    assert told == (os.getpid(), os.getpgid(sleeper.pid), told[2])
+    assert tree.table()[sleeper.pid][:2] == told[:2]

@@ -174,3 +174,17 @@ def test_a_guard_lets_go_of_what_it_guards_when_all_went_well(bench: Bench) -> N
         process.kill()
     assert Process.of(process.pid) is None
     assert PATIENCE > 0
+
+
+def test_the_reaper_loads_the_standard_library_alone() -> None:
+    program = (
+        "import sys; sys.path.append(sys.argv[1])\n"
+        "import pytest_caesar.orchestrator.wardens.server\n"
+        "names = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(sorted(names - sys.stdlib_module_names - {'__main__'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, str(ROOT)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "['pytest_caesar']\n"

@@ -12,9 +12,9 @@ import pytest
 from freezegun import freeze_time
 
 from pytest_caesar.monotonic import monotonic
-from pytest_caesar.orchestrator import reaper
+from pytest_caesar.orchestrator import processes, reaper, supervisor
 from pytest_caesar.orchestrator.processes import Process
-from tests.pytest_caesar.orchestrator.supervising import Bench, eventually, is_alive
+from tests.pytest_caesar.orchestrator.supervising import CHILDREN, Bench, eventually, is_alive
 
 
 def codes(outcome: object) -> list[str]:
@@ -281,6 +281,18 @@ def test_a_delivered_report_survives_the_deadline(bench: Bench) -> None:
     )
 
 
+def test_a_report_handed_in_at_sigterm_was_not_there_in_time(bench: Bench) -> None:
+    report = bench.task_directory / "report.json"
+    outcome = bench.sh(
+        "trap 'echo > \"$CAESAR_TASK_DIR/report.json\"; exit 1' TERM; while :; do sleep 0.02; done",
+        timeout=0.2,
+        grace=20,
+        delivered=report.exists,
+    )
+    assert report.exists()
+    assert (outcome.status, outcome.killed_after_report) == ("timed_out", False)
+
+
 def test_who_delivers_and_exits_is_not_killed(bench: Bench) -> None:
     outcome = bench.sh("exit 4", delivered=lambda: True, linger=20)
     assert (outcome.status, outcome.exit_code, outcome.killed_after_report) == ("failed", 4, False)
@@ -387,6 +399,67 @@ def test_killing_the_reaper_too_leaves_the_next_run_unharmed(bench: Bench) -> No
     assert bench.sh(f"kill -KILL {pid}; sleep 0.05; exit 5").exit_code == 5
     assert eventually(lambda: not watcher.alive)
     assert bench.sh("exit 6").exit_code == 6
+
+
+def test_stopping_its_parent_gains_an_agent_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "SLACK", 0.3)
+    outcome = bench.sh(
+        'echo $$ >> "$CAESAR_TASK_DIR/pids"; kill -STOP $PPID; sleep 60', timeout=0.2, grace=0.1
+    )
+    assert codes(outcome) == ["supervision-lost"]
+    assert bench.living() == []
+
+
+def test_an_agent_that_delegates_is_ended_with_its_own_agents(bench: Bench) -> None:
+    inner = bench.task_directory / "inner"
+    inner.mkdir()
+    root = str(Path(supervisor.__file__).parents[2])
+    program = str(CHILDREN / "harness.py")
+    outcome = bench.run(
+        sys.executable, program, "wait", str(inner), root,
+        timeout=20, on_poll=None, cancelled=None, delivered=(inner / "pids").exists, linger=0.3,
+    )  # fmt: skip
+    assert outcome.killed_after_report
+    pids = [int(word) for word in (inner / "pids").read_text().split()]
+    assert len(pids) == 3
+    assert not any(is_alive(pid) for pid in pids)
+    assert not any("wardens" in item.name for item in outcome.leaked)
+
+
+def test_a_bomb_of_forks_is_put_out(bench: Bench) -> None:
+    outcome = bench.child("bomb", timeout=0.5, grace=0.1)
+    assert outcome.status == "timed_out"
+    assert "process-unkillable" not in codes(outcome)
+    assert processes.carrying("CAESAR_TASK_DIR", str(bench.task_directory)) == []
+
+
+def test_an_agent_that_takes_its_folder_away_is_no_trouble(bench: Bench) -> None:
+    outcome = bench.sh('rm -rf "$PWD"; exit 0')
+    assert outcome.status == "succeeded"
+    assert not bench.workspace.exists()
+
+
+def test_an_agent_that_closes_its_streams_is_waited_for(bench: Bench) -> None:
+    outcome = bench.sh("exec 0<&- 1>&- 2>&-; sleep 0.2; exit 9")
+    assert outcome.exit_code == 9
+
+
+def test_an_agent_that_becomes_another_program_is_still_the_agent(bench: Bench) -> None:
+    assert bench.sh("exec sh -c 'sleep 0.1; exit 8'").exit_code == 8
+
+
+def test_an_agent_may_leave_its_own_group(bench: Bench) -> None:
+    outcome = bench.run(
+        sys.executable, "-I", "-c",
+        "import os, time\n"
+        "if os.fork() == 0: os.setpgid(0, 0); time.sleep(60)\n"
+        "time.sleep(60)",
+        timeout=0.3,
+    )  # fmt: skip
+    assert outcome.status == "timed_out"
+    assert [item.found_by for item in outcome.leaked] == ["descendant"]
 
 
 def test_the_end_is_noticed_at_once(bench: Bench) -> None:
