@@ -8,12 +8,14 @@ passes and no other fails).
 
 import contextlib
 import difflib
+import itertools
 import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,9 @@ from repairs import Repair, repairs
 PROBE = Path(__file__).with_name("probe.py")
 MAX_SUSPECTS = 30
 """Lines that are tried; beyond them a repair is a matter of luck."""
+
+EDITS_AT_ONCE = 6
+"""Edits of one line before it is the next one's turn: the likely ones come first."""
 
 RESERVE = 5.0
 """Seconds of the deadline that are kept for restoring files and writing the report."""
@@ -49,7 +54,7 @@ class Suite:
         self.results = scratch / "results.json"
         # What Python caches would appear as a change.
         self.env = {"PYTHONDONTWRITEBYTECODE": "1"}
-        self.limit = 60.0
+        self.duration = 0.0
 
     def run(self) -> dict:
         """Run all tests, on the record."""
@@ -57,21 +62,32 @@ class Suite:
         result = self.agent.command(
             [sys.executable, PROBE, self.results], env=self.env, timeout=self.agent.remaining + 1
         )
-        # An edit may make a test run for ever.
-        self.limit = 1 + 10 * result.duration
+        self.duration = result.duration
         return self._read()
 
-    def try_again(self, names=()) -> dict:
-        """Run some tests, or all, off the record: there may be hundreds of attempts."""
+    def try_again(self, names=(), *, limit: float) -> dict:
+        """Run some tests, or all, off the record: there may be hundreds of attempts.
+
+        What takes longer than ``limit`` seconds gives nothing: an edit may make a test run
+        for ever.
+        """
+        return self._quietly(limit, *sorted(names))
+
+    def explain(self, names) -> dict:
+        """Run the files that hold these tests again, and note which lines ran."""
+        files = {name.partition("::")[0] for name in names}
+        return self._quietly(self.agent.remaining, "--lines", *sorted(files))
+
+    def _quietly(self, limit: float, *words) -> dict:
         self.results.unlink(missing_ok=True)
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(
-                [sys.executable, PROBE, self.results, *names],
+                [sys.executable, PROBE, self.results, *words],
                 cwd=self.agent.workspace,
                 env={**os.environ, **self.env},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=self.limit,
+                timeout=max(0.0, min(limit, self.agent.remaining - RESERVE)),
                 check=False,
             )
         return self._read()
@@ -110,42 +126,57 @@ def suspects(tests: dict) -> list[Suspect]:
             scores[place] = max(scores.get(place, 0), 2 - depth / 100)
             errors.setdefault(place, test["error"])
     ranked = sorted(scores, key=lambda place: (-scores[place], place))
-    # What kept a test from being imported is no line that ran, but stands in its frames.
     return [
         Suspect(file, line, scores[file, line], errors.get((file, line), ""))
         for file, line in ranked[:MAX_SUSPECTS]
     ]
 
 
+def candidates(agent, places: list[Suspect]) -> Iterator[tuple[Suspect, Path, bytes, Repair]]:
+    """Return the edits to try: a few for each place, then a few more, and so on."""
+    waiting = []
+    for suspect in places:
+        file = agent.workspace / suspect.file
+        source = file.read_bytes()
+        waiting.append((suspect, file, source, repairs(source, suspect.line, suspect.error)))
+    while waiting:
+        for entry in tuple(waiting):
+            suspect, file, source, edits = entry
+            some = list(itertools.islice(edits, EDITS_AT_ONCE))
+            if not some:
+                waiting.remove(entry)
+            else:
+                agent.progress(f"trying {suspect.file}:{suspect.line}")
+            for repair in some:
+                yield suspect, file, source, repair
+
+
 def find_repair(agent, suite: Suite, tests: dict) -> tuple[Suspect, Repair, dict] | None:
     """Try edits until a failing test passes and no other fails; leave that edit in place."""
     before = failing(tests)
+    places = suspects(suite.explain(before))
+    begun = agent.remaining
+    suite.try_again(before, limit=begun)
+    limit = 1 + 5 * (begun - agent.remaining)
     attempts = 0
-    places = suspects(tests)
-    for number, suspect in enumerate(places):
-        file = agent.workspace / suspect.file
-        source = file.read_bytes()
-        agent.progress(
-            f"trying {suspect.file}:{suspect.line}", pct=round(100 * number / len(places))
-        )
-        for repair in repairs(source, suspect.line, suspect.error):
-            if agent.remaining < RESERVE:
-                return None
-            attempts += 1
-            kept = False
-            try:
-                file.write_bytes(repair.source)
-                # The failing tests first: most edits are no good, and this is quicker.
-                first = suite.try_again(sorted(before))
-                if first and failing(first) < before:
-                    after = suite.try_again()
-                    if after.keys() == tests.keys() and failing(after) < before:
-                        kept = True
-                        agent.message(f"edit {attempts} helps: {repair.what}")
-                        return suspect, repair, after
-            finally:
-                if not kept:
-                    file.write_bytes(source)
+    for suspect, file, source, repair in candidates(agent, places):
+        if agent.remaining < RESERVE + suite.duration:
+            break
+        attempts += 1
+        kept = False
+        try:
+            file.write_bytes(repair.source)
+            # The failing tests first: most edits are no good, and this is quicker.
+            first = suite.try_again(before, limit=limit)
+            if first.keys() == before and failing(first) < before:
+                after = suite.try_again(limit=1 + 5 * suite.duration)
+                if after.keys() == tests.keys() and failing(after) < before:
+                    kept = True
+                    agent.message(f"edit {attempts} helps: {repair.what}")
+                    return suspect, repair, after
+        finally:
+            if not kept:
+                file.write_bytes(source)
     agent.message(f"none of {attempts} edits helps")
     return None
 
@@ -164,7 +195,7 @@ def fix(agent: caesar_agent.Agent, suite: Suite) -> caesar_agent.Report:
         return agent.success(f"All {len(tests)} tests pass; there is nothing to fix.")
     agent.progress(f"{len(broken)} of {len(tests)} tests fail")
     if agent.task.mode == "read-only":
-        return diagnose(agent, tests)
+        return diagnose(agent, suite.explain(broken))
 
     while failing(tests):
         found = find_repair(agent, suite, tests)
@@ -173,14 +204,17 @@ def fix(agent: caesar_agent.Agent, suite: Suite) -> caesar_agent.Report:
         suspect, repair, tests = found
         record(agent, suspect, repair)
 
-    left = sorted(failing(suite.run()))
+    if failing(tests) != broken and agent.remaining > RESERVE + 2 * suite.duration:
+        # Once more on the record, so that the report rests on it.
+        tests = suite.run()
+    left = sorted(failing(tests))
     agent.output("fixed", sorted(broken - set(left)))
     if not left:
         return agent.success(f"{_count(len(broken))} fixed, all {len(tests)} tests pass.")
     for name in left:
         agent.next_step(f"Repair {name} by hand")
     if len(left) == len(broken):
-        diagnose(agent, tests)
+        diagnose(agent, suite.explain(broken))
         return agent.failed(f"{_count(len(left))} failed before and still: no small edit helps.")
     return agent.partial(f"{_count(len(broken) - len(left))} fixed, {len(left)} still failing.")
 

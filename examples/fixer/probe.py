@@ -1,11 +1,11 @@
 """Run the tests of the current folder with nothing but the standard library.
 
 Finds ``unittest`` classes and plain ``test_…`` functions without arguments, runs them,
-and writes what came of each as JSON: outcome, error, the frames of the error, and the
-lines of the project that ran meanwhile. Started by agent.py, in a process of its own,
-because it imports the project.
+and writes what came of each as JSON: outcome, error, the frames of the error, and, where
+asked for, the lines of the project that ran meanwhile. Started by agent.py, in a process
+of its own, because it imports the project.
 
-    python probe.py RESULTS.json [TEST_ID …]
+    python probe.py RESULTS.json [--lines] [FILE_OR_TEST_ID …]
 """
 
 import importlib
@@ -100,6 +100,8 @@ class Tracer:
 
 def project_file(name):
     """Return the path of a file of the project below its root; None for any other."""
+    if not Path(name).is_absolute():
+        return None  # "<string>", "<frozen codecs>"
     try:
         path = Path(name).resolve().relative_to(ROOT)
     except (ValueError, OSError):
@@ -134,33 +136,34 @@ class Result(unittest.TestResult):
             self.problem = err[1]
 
 
-def run(case):
+def run(case, *, lines):
     tracer, result = Tracer(), Result()
-    with tracer:
+    if lines:
+        with tracer:
+            case.run(result)
+    else:
         case.run(result)
     test = {"passed": result.problem is None, "lines": sorted(tracer.lines)}
     return test if result.problem is None else test | describe(result.problem)
 
 
-def main(results, wanted):
+def main(results, wanted, *, lines):
     # An edit may come within the same second as the one before, and be of the same size:
     # bytecode of the project that lies about must not be taken for it.
     sys.pycache_prefix = results + ".cache"
     tests = {}
     for path in test_files():
-        if wanted and not any(
-            name.startswith(path.relative_to(ROOT).as_posix()) for name in wanted
-        ):
+        file = path.relative_to(ROOT).as_posix()
+        if wanted and not any(name.partition("::")[0] == file for name in wanted):
             continue
         try:
             found = list(cases(path))
         except Exception as error:  # noqa: BLE001 - a file that cannot be imported fails
-            name = path.relative_to(ROOT).as_posix()
-            tests[name] = {"passed": False, "lines": []} | describe(error)
+            tests[file] = {"passed": False, "lines": []} | describe(error)
             continue
         for name, case in found:
-            if not wanted or name in wanted:
-                tests[name] = run(case)
+            if not wanted or name in wanted or file in wanted:
+                tests[name] = run(case, lines=lines)
     Path(results).write_text(json.dumps(tests), encoding="utf-8")
     failed = {name: test for name, test in tests.items() if not test["passed"]}
     for name, test in failed.items():
@@ -170,4 +173,5 @@ def main(results, wanted):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], set(sys.argv[2:])))
+    words = sys.argv[2:]
+    sys.exit(main(sys.argv[1], set(words) - {"--lines"}, lines="--lines" in words))
