@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_caesar import test_deadline
 from pytest_caesar.orchestrator import reaper
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.progress import progress_of
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.session import CaesarSession
@@ -45,6 +46,7 @@ def make_orchestrator(
         settings=OrchestratorSettings(
             pass_env=session.settings.pass_env,
             user_config=session.settings.user_config,
+            on_event=None if session.is_worker else progress_of(request.config),
             seconds_left=functools.partial(test_deadline.seconds_left, request.node.nodeid),
         ),
         new_id=counted_ids(),
