@@ -26,6 +26,9 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	@touch $(READY)
 
+demo: setup
+	@$(BIN)/python examples/demo.py
+
 test: setup
 	$(BIN)/python -m pytest -n auto
 
