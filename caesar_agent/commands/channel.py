@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
 
 USAGE_ERROR = 2
+
+OUTPUT_VARIABLE = "CAESAR_CHANNEL_OUTPUT"
+"""Descriptor of the real stdout, where the command was started through a shell."""
 
 INSTALL = (
     "caesar-agent channel: the return channel needs the `mcp` package, version 2 or later{found}; "
@@ -37,7 +41,19 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until the client closes its end; 2 when that cannot begin."""
-    return serve(args.task_dir)
+    return serve(args.task_dir, _kept_output())
+
+
+def _kept_output() -> int | None:
+    """Return the stdout that ``scripts/caesar-agent`` put aside before Python started."""
+    number = os.environ.pop(OUTPUT_VARIABLE, "")
+    if not number.isdecimal():
+        return None
+    try:
+        os.set_inheritable(int(number), False)  # noqa: FBT003 - its only form
+    except (OSError, OverflowError):
+        return None
+    return int(number)
 
 
 def serve(task_dir: Path, output: int | None = None) -> int:

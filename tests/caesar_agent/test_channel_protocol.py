@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -305,11 +306,14 @@ def test_what_prints_while_the_server_runs_goes_to_stderr(tmp_path: Path) -> Non
         assert "the question is not in the event log" in client.errors
 
 
-def test_what_prints_while_python_starts_goes_to_stderr(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["task.channel", "caesar-agent"])
+def test_what_prints_while_python_starts_goes_to_stderr(tmp_path: Path, way: str) -> None:
     task_dir = make_task(tmp_path / "task")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(BANNER, encoding="utf-8")
-    command = (sys.executable, "-S", channel_boot.__file__)
+    command: tuple[str, ...] = (sys.executable, "-S", channel_boot.__file__)
+    if way == "caesar-agent":
+        command = (str(installed(tmp_path / "bin")), "channel")
     env = environment(PYTHONPATH=str(tmp_path / "site"))
     with RawClient(task_dir, command=command, env=env, cwd=Path(os.sep)) as client:
         client.start()
@@ -319,3 +323,30 @@ def test_what_prints_while_python_starts_goes_to_stderr(tmp_path: Path) -> None:
         assert client.stray == []
         assert "Starting" in client.errors
         assert "banner of a child" in client.errors
+
+
+def installed(folder: Path) -> Path:
+    """Lay the command out as an installation does, and return a link to it."""
+    folder.mkdir()
+    script = Path(__file__).parents[2] / "scripts" / "caesar-agent"
+    shutil.copy(script, folder / "caesar-agent")
+    main = folder / "caesar-agent-main"
+    main.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom caesar_agent.cli import main\nsys.exit(main())\n"
+    )
+    main.chmod(0o755)
+    link = folder.parent / "caesar-agent"
+    link.symlink_to("bin/caesar-agent")
+    return link
+
+
+def test_the_command_in_a_shell_is_otherwise_the_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [installed(tmp_path / "bin"), "questions", tmp_path / "task that is not there"],
+        capture_output=True,
+        env=environment(),
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"task that is not there is not a folder" in done.stderr
