@@ -9,9 +9,6 @@ from pytest_caesar.recovery.example import example
 
 Expected = Literal["file", "schema", "channel", "extracted"]
 
-MAX_ARGUMENT_BYTES = 128 * 1024
-"""Size of one command-line argument on Linux, its closing zero byte included (MAX_ARG_STRLEN)."""
-
 _PREAMBLE = (
     "You are a sub-agent. An orchestrator gives you one task, {id}, and waits for one report. "
     "Nobody reads along: work on your own until you are done, then report."
@@ -61,11 +58,6 @@ def short_brief(task: Task) -> str:
         f"as JSON to {task.report_path}: protocol caesar.report/v1, a status (success, partial, "
         "failed or blocked), a summary, and whatever else the contract has room for.\n"
     )
-
-
-def fits_argument(brief: str) -> bool:
-    """Say whether a brief can be one argument of a command line."""
-    return len(brief.encode("utf-8", "surrogatepass")) < MAX_ARGUMENT_BYTES
 
 
 def _constraints(task: Task) -> list[str]:

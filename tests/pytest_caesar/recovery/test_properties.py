@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,7 +152,7 @@ def test_the_objects_of_a_survey_do_not_overlap(log: str) -> None:
 
     closed = [span for span in survey.objects_backwards() if span.closed]
 
-    for later, earlier in zip(closed, closed[1:], strict=False):
+    for later, earlier in pairwise(closed):
         assert earlier.end <= later.start
 
 
