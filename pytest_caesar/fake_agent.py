@@ -141,6 +141,16 @@ class FakeAgents:
         return _step("brief", prefix=prefix)
 
     @staticmethod
+    def run(*argv: str, check: bool = True) -> Step:
+        """Run a program in the workspace; its output is the agent's.
+
+        Args:
+            argv: program and arguments.
+            check: a program that fails ends the agent with an error.
+        """
+        return _step("program", argv=list(argv), check=check)
+
+    @staticmethod
     def read_stdin() -> Step:
         """Read stdin to its end, and print how much it was and what."""
         return _step("stdin")

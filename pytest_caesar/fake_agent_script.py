@@ -90,6 +90,12 @@ def commit(message):
     git(["commit", "-q", "--no-gpg-sign", "-m", message])
 
 
+def program(argv, check):
+    """Run a program in the workspace; its output is the agent's."""
+    sys.stdout.flush()
+    subprocess.run(argv, check=check)
+
+
 def output(data, times, stderr):
     """Print bytes."""
     stream = sys.stderr.buffer if stderr else sys.stdout.buffer
@@ -239,6 +245,7 @@ STEPS = {
     "symlink": symlink,
     "git": git,
     "commit": commit,
+    "program": program,
     "output": output,
     "brief": brief,
     "stdin": stdin,

@@ -7,6 +7,7 @@ for it. A test holds this module to it.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,8 +32,9 @@ SESSION: pytest.StashKey[CaesarSession] = pytest.StashKey()
 # --- options, ini keys, marker ---------------------------------------------------------
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options and ini keys."""
+    _stay_registered_once(pluginmanager)
     group = parser.getgroup("caesar", "agents under test (pytest-caesar)")
     group.addoption(
         "--caesar-agent",
@@ -93,6 +95,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "caesar_junit", "write runs into the JUnit report as properties", type="bool", default=True
     )
+
+
+def _stay_registered_once(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Let ``-p`` and ``pytest_plugins`` name the module beside the entry point.
+
+    pytest refuses a plugin that comes a second time under another name.
+    """
+    name = pluginmanager.get_name(sys.modules[__name__])
+    for other in ("caesar", __name__):
+        if name is not None and other != name and not pluginmanager.has_plugin(other):
+            pluginmanager.set_blocked(other)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -326,7 +326,7 @@ class CaesarSession:
         if self.settings.json_path is not None and self.records:
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
         if lines:
-            terminalreporter.section("caesar", sep="-")
+            terminalreporter.write_sep("-", "caesar")
             for line in lines:
                 terminalreporter.write_line(line)
 

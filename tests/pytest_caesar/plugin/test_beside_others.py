@@ -1,0 +1,87 @@
+"""The plugin beside other plugins, and beside itself."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.pytest_caesar.plugin.running import Runs
+
+USES = "def test_it(caesar_clock):\n    assert caesar_clock().year == 2026\n"
+
+
+def test_it_may_be_named_beside_its_entry_point(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(USES)
+    run("-p", "pytest_caesar.plugin").assert_outcomes(passed=1)
+    run("-p", "caesar").assert_outcomes(passed=1)
+    pytester.makeconftest('pytest_plugins = ["pytest_caesar.plugin"]\nimport caesar_agent\n')
+    run().assert_outcomes(passed=1)
+
+
+def test_it_works_without_its_entry_point(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile(USES)
+    pytester.runpytest_inprocess("-p", "pytest_caesar.plugin").assert_outcomes(passed=1)
+
+
+def test_an_agent_ends_before_its_test_is_ended(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.timeout(4)
+        def test_it(caesar_orchestrator, caesar_fake_agent):
+            agent = caesar_fake_agent(caesar_fake_agent.hang())
+            run = caesar_orchestrator.delegate("Work", agent=agent)
+            assert run.outcome.timed_out
+            assert run.task.deadline_ms < 4000
+        """
+    )
+    run().assert_outcomes(passed=1)
+
+
+def test_a_rerun_starts_afresh(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        """
+        from pathlib import Path
+
+        def test_it(caesar_orchestrator, caesar_fake_agent):
+            flag = Path(__file__).with_name("again")
+            first = not flag.exists()
+            flag.touch()
+            fake = caesar_fake_agent
+            run = caesar_orchestrator.delegate("Work", agent=fake(fake.report()))
+            assert run.task.id == "t_0001"
+            assert len(caesar_orchestrator.runs) == 1
+            assert not first
+        """
+    )
+    result = run("--reruns", "1", "--junitxml=junit.xml")
+    result.stdout.fnmatch_lines(["2 runs: 2 success (2 file)", "*1 passed, 1 rerun*"])
+    assert (pytester.path / "junit.xml").read_text().count("caesar.run") == 2
+
+
+def test_a_test_run_inside_an_agent_is_not_disturbed(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:cacheprovider")
+    monkeypatch.setenv("OUTER", "1")
+    pytester.makeconftest("import os\nassert os.environ['OUTER'], 'the outer conftest is loaded'\n")
+    pytester.makepyfile(
+        f"""
+        def test_it(caesar_repo, caesar_orchestrator, caesar_fake_agent):
+            fake = caesar_fake_agent
+            caesar_repo.commit({{"test_inner.py": "def test_inner(): pass\\n"}})
+            agent = fake(
+                fake.run({sys.executable!r}, "-m", "pytest", "-p", "no:cacheprovider", "-v"),
+                fake.report(),
+            )
+            run = caesar_orchestrator.delegate("Test", agent=agent)
+            assert b"test_inner.py::test_inner PASSED" in run.raw_log
+            assert run.succeeded
+        """
+    )
+    run().assert_outcomes(passed=1)
