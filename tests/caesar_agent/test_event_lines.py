@@ -46,6 +46,13 @@ def test_an_event_behind_the_rest_of_another_is_read() -> None:
     assert found(reading) == [(2, "event-line-torn")]
 
 
+def test_an_event_behind_the_rest_of_another_is_read_at_the_end_too() -> None:
+    reading = read_events(line(seq=0) + line(seq=1)[:30] + line(seq=2).rstrip())
+
+    assert seqs(reading) == [0, 2]
+    assert found(reading) == [(2, "event-line-torn")]
+
+
 def test_an_event_behind_the_rests_of_two_others_is_read() -> None:
     reading = read_events(line(seq=0)[:50] + line(seq=1)[:40] + line(seq=2))
 

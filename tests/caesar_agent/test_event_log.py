@@ -126,9 +126,11 @@ def test_a_log_with_a_hole_of_a_terabyte_is_appended_to(path: Path) -> None:
 
 
 def test_what_was_cut_off_is_not_glued_to_the_next_event(path: Path) -> None:
-    path.write_bytes(line(seq=0) + line(seq=1)[:40])
+    rest = line(seq=1)[:40]
+    path.write_bytes(line(seq=0) + rest)
     tell(path)
 
+    assert path.read_bytes().split(b"\n")[1] == rest
     reading = read_events(path)
     # The number of the line that was cut off counts as given.
     assert [item.seq for item in reading.events] == [0, 2]
@@ -176,6 +178,20 @@ def test_only_a_regular_file_is_appended_to(path: Path, kind: str) -> None:
     with pytest.raises(EventLogError, match="link or no regular file"):
         tell(path)
     assert not target.exists() or not target.read_bytes()
+
+
+def test_a_link_that_takes_the_place_of_the_log_is_not_followed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = path.with_name("target")
+    target.touch()
+    looked_at = target.lstat()
+    path.symlink_to(target)
+    monkeypatch.setattr(os, "lstat", lambda _: looked_at)
+
+    with pytest.raises(OSError, match="symbolic link"):
+        tell(path)
+    assert target.read_bytes() == b""
 
 
 def test_a_log_that_stays_locked_is_given_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

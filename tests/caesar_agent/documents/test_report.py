@@ -131,6 +131,16 @@ def test_null_for_an_optional_field_is_an_absent_field(fields: dict[str, Any]) -
             ("invalid report at usage.input_tokens: expected at most 9007199254740991, "
              "found the number 9007199254740992"),
         ),
+        (
+            {"findings": [{"severity": "low", "title": "", "line": 2**53}]},
+            ("invalid report at findings[0].line: expected at most 9007199254740991, "
+             "found the number 9007199254740992"),
+        ),
+        (
+            {"commands_run": [{"command": "c", "exit_code": -(2**53)}]},
+            ("invalid report at commands_run[0].exit_code: expected at least -9007199254740991, "
+             "found the number -9007199254740992"),
+        ),
         ({"usage": {"cost_usd": True}}, "invalid report at usage.cost_usd: expected a number, found true"),
         ({"usage": {"cost_usd": -0.5}}, "invalid report at usage.cost_usd: expected at least 0, found the number -0.5"),
         ({"usage": []}, "invalid report at usage: expected an object, found an array"),
