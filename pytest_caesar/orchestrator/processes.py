@@ -159,8 +159,7 @@ def readable(command_line: bytes) -> str:
 def _started(pid: int) -> float | None:
     if _PROC:
         try:
-            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - looked at many times a second
-                return float(file.read().rpartition(b")")[2].split()[19])
+            return float(tree.read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[19])
         except (OSError, IndexError, ValueError):
             return None
     import psutil  # noqa: PLC0415 - only where there is no /proc

@@ -40,6 +40,12 @@ def become_subreaper() -> bool:
         return False
 
 
+def read(path: str) -> bytes:
+    """Return a file of /proc whole."""
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def children(pid: int) -> list[int]:
     """Return the direct children of a process, zombies included."""
     if not _KERNEL_LISTS_CHILDREN:
@@ -51,8 +57,7 @@ def children(pid: int) -> list[int]:
         return found
     for thread in threads:
         try:
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                found += [int(word) for word in file.read().split()]
+            found += [int(word) for word in read(f"/proc/{pid}/task/{thread}/children").split()]
         except OSError:
             continue
     return found
@@ -82,8 +87,7 @@ def table_of_ps() -> dict[int, tuple[int, int, str]]:
 def stat(pid: int) -> tuple[int, int, str] | None:
     """Return parent, group and state of a process, or None when it is gone."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+        fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         return int(fields[1]), int(fields[2]), fields[0].decode("ascii")
     except (OSError, ValueError, IndexError):
         return None
@@ -149,9 +153,8 @@ def marked(marks: tuple[bytes, ...]) -> list[int]:
     for name in os.listdir("/proc") if wanted and os.path.isdir("/proc/self") else ():
         if name.isdigit() and int(name) != os.getpid():
             try:
-                with open(f"/proc/{name}/environ", "rb") as file:
-                    if wanted.intersection(file.read().split(b"\0")):
-                        found.append(int(name))
+                if wanted.intersection(read(f"/proc/{name}/environ").split(b"\0")):
+                    found.append(int(name))
             except OSError:
                 continue
     return found
