@@ -29,6 +29,12 @@ _NOT_OWN_WORDS = Diagnostic(
     path="raw.log",
 )
 
+_INVALID: dict[Source, str] = {
+    "channel": "submission-invalid",
+    "schema": "final-message-invalid",
+    "file": "report-file-invalid",
+}
+
 _FLAGS = {
     "byte-order-mark": "{name} begins with a byte order mark, which was skipped",
     "unusual-encoding": "{name} is not written in UTF-8; it was read as what it says it is",
@@ -175,7 +181,6 @@ def _document(
     if data is None:
         return _Claim(source=source, reading=None, name=name)
     reading = read_report(data, task_id=task_id)
-    code = {"channel": "submission", "schema": "final-message", "file": "report-file"}[source]
     diagnostics.extend(
         Diagnostic(code=flag, message=_FLAGS[flag].format(name=name), path=name)
         for flag in reading.flags

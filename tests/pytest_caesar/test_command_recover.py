@@ -28,6 +28,9 @@ TASK = {
 }
 
 
+NO_NEXT_STEPS = "the report says partial and has no next_steps: what remains is not told"
+
+
 def report(status: str = "success", summary: str = "Done.", **more: Any) -> str:
     return json.dumps(
         {"protocol": "caesar.report/v1", "status": status, "summary": summary, **more}
@@ -92,8 +95,7 @@ def test_the_verdict_is_readable(folder: Path, capsys: pytest.CaptureFixture[str
         "source   extracted, as fence at bytes 22-112 of raw.log",
         "status   partial",
         "summary  Half of \\x1b[31mit.",
-        "partial-without-next-steps: "
-        "the report says partial and has no next_steps: what remains is not told",
+        f"partial-without-next-steps: {NO_NEXT_STEPS}",
     ]
 
 
