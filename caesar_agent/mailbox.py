@@ -40,7 +40,7 @@ from caesar_agent.mailbox_values import (
     parse_question,
     parse_reply,
 )
-from caesar_agent.task_directory import TaskDirectory, write_atomic
+from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, write_atomic
 
 if TYPE_CHECKING:
     from caesar_agent.documents import Report
@@ -254,11 +254,18 @@ class Mailbox:
 
         Raises:
             ForeignReportError: its ``task_id`` names another task.
+            DocumentError: it is too large or nested too deeply for whoever reads it.
+            OSError: it cannot be written.
         """
         expected = self._task().get("id")
         if report.task_id and isinstance(expected, str) and report.task_id != expected:
             raise ForeignReportError(found=report.task_id, expected=expected)
         data = report.to_json().encode("utf-8", "backslashreplace")
+        if len(data) > MAX_DOCUMENT_BYTES:
+            problem = f"it takes {len(data)} bytes, at most {MAX_DOCUMENT_BYTES} are read"
+            raise DocumentError(kind="report", code="too-large", where="", problem=problem)
+        # What cannot be read back would be accepted here and be lost afterwards.
+        type(report).parse(data)
         write_atomic(self.directory.submission_file, data)
         write_atomic(self.directory.report_file, data)
 

@@ -132,7 +132,7 @@ def test_arguments_that_are_nested_too_deeply_are_refused(client: RawClient) -> 
         b'"submit_report", "arguments": {"protocol": "caesar.report/v1", "status": "success", '
         b'"summary": "Deep.", "x": ' + deep + b"}}}\n"
     )
-    client.answer("deep")
+    assert "invalid report" in client.result("deep")["error"]
 
 
 def test_a_request_that_comes_in_pieces_is_put_together(client: RawClient) -> None:

@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
+from caesar_agent import mailbox as mailbox_module
 from caesar_agent import mailbox_reader
 from caesar_agent.documents import Report
+from caesar_agent.errors import DocumentError
 from caesar_agent.mailbox import Answer, Mailbox, Silence, pause
 from caesar_agent.mailbox_errors import (
     AlreadyAnsweredError,
@@ -395,6 +397,22 @@ def test_a_report_of_another_task_is_refused(tmp_path: Path) -> None:
         "invalid report at task_id: found 't_2', but this task is 't_1'; "
         "hand in the report of this task, or leave task_id out"
     )
+    assert not (tmp_path / "submission.json").exists()
+
+
+def test_a_report_that_nobody_could_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep: Any = []
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(DocumentError) as caught:
+        Mailbox(tmp_path).submit(report(x_deep=deep))
+    assert caught.value.code == "too-deep"
+    monkeypatch.setattr(mailbox_module, "MAX_DOCUMENT_BYTES", 1000)
+    with pytest.raises(DocumentError) as caught:
+        Mailbox(tmp_path).submit(report(details="x" * 1000))
+    assert caught.value.code == "too-large"
     assert not (tmp_path / "submission.json").exists()
 
 
