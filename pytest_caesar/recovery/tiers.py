@@ -210,10 +210,8 @@ def _document(
                 )
             )
             return _Claim(source=source, reading=None, name=name)
-        size = "it is empty" if not data.strip() else reading.problem
-        diagnostics.append(
-            Diagnostic(code=f"{code}-invalid", message=f"{name} is not a report: {size}", path=name)
-        )
+        message = f"{name} is not a report: {reading.problem}"
+        diagnostics.append(Diagnostic(code=_INVALID[source], message=message, path=name))
     return _Claim(source=source, reading=reading, name=name)
 
 
