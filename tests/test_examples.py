@@ -1,0 +1,134 @@
+"""The examples work as their READMEs say; ``make demo`` runs them whole."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if (path / "README.md").exists())
+
+
+def run_pytest(folder: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", *words],
+        cwd=EXAMPLES / folder,
+        env={key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("folder", "agent", "test"),
+    [
+        ("minimal", "./agent.sh", "handles"),
+        ("minimal", "./agent-without-jq.sh", "handles or arrives"),
+        ("fixer", "agent:main", "missing_guard"),
+        ("fixer", "./agent.py", "read_only"),
+        ("node", "./agent.mjs", "declares_it or told_to"),
+        ("misbehaving", "./agent.py", "lie_about or prompt or behaves or not_know"),
+    ],
+)
+def test_an_example_passes_its_own_tests(folder: str, agent: str, test: str) -> None:
+    done = run_pytest(folder, f"--caesar-agent={agent}", "-k", test)
+
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout or " skipped" in done.stdout
+
+
+@pytest.mark.parametrize("tool", ["jq", "node"])
+def test_an_example_whose_tool_is_missing_is_skipped_with_the_command_that_installs_it(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Everything on PATH except the tool.
+    for name in ("bash", "git", "sh", "env", "ls", "sleep"):
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder, agent = {"jq": ("minimal", "./agent.sh"), "node": ("node", "./agent.mjs")}[tool]
+
+    done = run_pytest(folder, f"--caesar-agent={agent}")
+
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"apt install (jq|nodejs), or brew install (jq|node)", done.stdout)
+    assert " passed" not in done.stdout
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_readme_is_short_and_its_commands_name_agents_that_are_there(folder: str) -> None:
+    text = (EXAMPLES / folder / "README.md").read_text(encoding="utf-8")
+    agents = re.findall(r"--caesar-agent=(\S+)", text)
+
+    assert agents
+    assert len(text.splitlines()) <= 20
+    for agent in agents:
+        path = EXAMPLES / folder / agent
+        if ":" in agent:
+            assert (EXAMPLES / folder / f"{agent.partition(':')[0]}.py").exists()
+        else:
+            assert os.access(path, os.X_OK), f"{path} cannot be executed"
+
+
+@pytest.fixture(scope="module")
+def repairs() -> Any:
+    sys.path.insert(0, str(EXAMPLES / "fixer"))
+    try:
+        import repairs  # type: ignore[import-not-found]
+    finally:
+        sys.path.pop(0)
+    return repairs
+
+
+@pytest.mark.parametrize(
+    ("broken", "line", "error", "repaired"),
+    [
+        ("def f(s):\n    return s[0]\n", 2, "IndexError", "return s[0] if s else None"),
+        ("def f(s): return s[0]\n", 1, "IndexError", "def f(s): return s[0] if s else None"),
+        ("def f(a, b):\n    return a / b\n", 2, "ZeroDivisionError", "return a / b if b else 0"),
+        ("def f(d, k):\n    x = d[k]\n    return x\n", 2, "KeyError", "x = d.get(k)"),
+        ("def f(a):\n    return a > 18\n", 2, "", "return a >= 18"),
+        ("def f(a):\n    return a + 1\n", 2, "", "return a + 2"),
+        ("def f(a):\n    if not a:\n        pass\n", 2, "", "if a:"),
+        ("def f(a, b):\n    return a and b\n", 2, "", "return a or b"),
+        ("def f(n):\n    return range(n)\n", 2, "", "return range(n + 1)"),
+        ("def f(x, y):\n    return x\n", 2, "", "return y"),
+        ("é = 'é'; x = 1 < 2\n", 1, "", "é = 'é'; x = 1 <= 2"),
+        ("def f(a):\n    a -= 1\n    return a\n", 2, "", "a += 1"),
+    ],
+)
+def test_the_fixer_knows_the_repair(
+    repairs: Any, broken: str, line: int, error: str, repaired: str
+) -> None:
+    found = [repair.source.decode() for repair in repairs.repairs(broken.encode(), line, error)]
+
+    assert any(repaired in text.splitlines()[line - 1].strip() for text in found), found
+    assert len(found) == len(set(found))
+    assert broken not in found
+
+
+SOURCES = st.sampled_from(
+    [path.read_bytes() for path in sorted(EXAMPLES.glob("*/*.py"))]
+    + [b"", b"\x00", b"x = (", "é = [1 < 2, not é, d[k]]\n".encode()]
+)
+
+
+@given(source=SOURCES, line=st.integers(-1, 400), error=st.sampled_from(["", "IndexError"]))
+def test_every_repair_is_python_and_changes_something(
+    repairs: Any, source: bytes, line: int, error: str
+) -> None:
+    for repair in list(repairs.repairs(source, line, error))[:20]:
+        assert repair.source != source
+        ast.parse(repair.source)
