@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
+from caesar_agent.documents.timestamps import parse_timestamp
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,15 +34,12 @@ class Clock:
         """Set the clock.
 
         Args:
-            now: a datetime with a time zone, or its ISO 8601 text.
+            now: a datetime with a time zone, or its text as documents have it.
 
         Raises:
             ValueError: the text is no such time, or the time zone is missing.
         """
-        if isinstance(now, str):
-            text = f"{now[:-1]}+00:00" if now.endswith("Z") else now
-            now = datetime.fromisoformat(text)
-        self._now = _in_utc(now)
+        self._now = _in_utc(parse_timestamp(now) if isinstance(now, str) else now)
         return self._now
 
     def tick(self, seconds: float | timedelta = 1.0) -> datetime:

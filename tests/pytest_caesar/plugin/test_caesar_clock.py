@@ -28,6 +28,8 @@ def test_it_tells_utc(caesar_clock: Clock) -> None:
 
 def test_a_time_without_a_zone_is_refused(caesar_clock: Clock) -> None:
     with pytest.raises(ValueError, match="has no time zone: expected one, as in 2030-01-01"):
+        caesar_clock.set(datetime(2030, 1, 1))  # noqa: DTZ001 - that is what is refused
+    with pytest.raises(ValueError, match="expected an RFC 3339 time such as"):
         caesar_clock.set("2030-01-01T00:00:00")
 
 
