@@ -121,9 +121,13 @@ def of_work_tree(
     """
     index, index_time = _read_index(checkout)
     quiet = Git(checkout.top, config=without_filters(settings))
-    ignored = quiet.run(
-        "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"
+    listed = quiet.run(
+        *("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all"),
+        *("--ignore-submodules=all", "--no-renames"),
     ).records
+    ignored = [record[3:] for record in listed if record.startswith(b"!! ")]
+    # A folder may be ignored by a file inside it, which then is ignored itself.
+    inner = [path for path in ignored if _RULE_FILES.fullmatch(path.rpartition(b"/")[2])]
     first = _snapshot(
         checkout,
         settings,
@@ -132,7 +136,7 @@ def of_work_tree(
         tree=EMPTY_TREES[checkout.object_format],
         pristine=False,
         excluded=tuple(excluded),
-        rule_files=_rule_files(checkout, index, untracked=True),
+        rule_files=[*_rule_files(checkout, index, untracked=True), *inner],
         folder=folder,
         room=room,
         ignored=ignored,
@@ -170,7 +174,7 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
     files: list[bytes] = []
     for path in ignored:
         if path.endswith(b"/"):
-            # The folder may be ignored by a file inside it, which nobody reads later.
+            # Whatever rule it was that matched: the folder stays ignored.
             excludes += _literal(path)
         else:
             files.append(path)

@@ -15,7 +15,7 @@ from pytest_caesar.workspace.integrity import find_forgery
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
 from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_file
-from pytest_caesar.workspace.survey import read_head, read_refs
+from pytest_caesar.workspace.survey import check_ignored, read_head, read_refs
 from pytest_caesar.workspace.tampering import repository_findings
 from pytest_caesar.workspace.values import Kind, Observation, ObservedChange, Patch, Workspace
 
@@ -101,7 +101,7 @@ def _observe(snapshot: Snapshot) -> Observation:
         scan = observer.scan()
         if scan.unreadable:
             raise _UnverifiedError(f"a folder cannot be read: {scan.unreadable[0]}")
-        extra = _force_added(snapshot, observer)
+        extra = [*_force_added(snapshot, observer), *_lost_submodules(snapshot)]
         paths = [path for path in (*scan.paths, *extra) if not _is_submodule_folder(snapshot, path)]
         left_out: dict[bytes, str] = {}
         entries: list[Entry] = []
@@ -184,10 +184,7 @@ def _ignored(snapshot: Snapshot, paths: list[bytes]) -> list[bytes]:
         empty = replace(snapshot, top=room / "tree", objects=(), index=b"", attributes=b"")
         observer = Observer(empty, room / "git")
         (room / "git" / "info" / "exclude").write_bytes(snapshot.excludes)
-        stdin = b"".join(path + b"\0" for path in paths)
-        return observer.git.run(
-            "check-ignore", "-z", "--no-index", "--stdin", stdin=stdin, accept=(0, 1)
-        ).records
+        return check_ignored(observer.git, paths, "--no-index")
     except (GitError, OSError):
         return []
     finally:
@@ -262,7 +259,7 @@ def _submodule_changes(snapshot: Snapshot, entries: list[Entry]) -> list[Observe
         if raw in told or is_within(raw, snapshot.excluded):
             continue
         after = submodules.state(snapshot.top, raw, commit, snapshot.config)
-        if after != before:
+        if after != before and (before, after) != ("", "clean"):
             path = in_workspace(snapshot.prefix, raw)
             changes.append(
                 ObservedChange(
@@ -274,6 +271,14 @@ def _submodule_changes(snapshot: Snapshot, entries: list[Entry]) -> list[Observe
                 )
             )
     return changes
+
+
+def _lost_submodules(snapshot: Snapshot) -> list[bytes]:
+    return [
+        path
+        for path in snapshot.submodules
+        if not _is_submodule_folder(snapshot, path) and not is_within(path, snapshot.excluded)
+    ]
 
 
 def _is_submodule_folder(snapshot: Snapshot, path: bytes) -> bool:

@@ -178,6 +178,7 @@ class Observer:
             *("--find-renames=50%", f"-l{RENAME_LIMIT}", "--no-ext-diff", "--no-textconv"),
             *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers"),
             *("--unified=3", "--ignore-submodules=dirty", tree),
+            on_stall=self._feed_fifos,
         ).stdout
         return parse_diff(output)
 

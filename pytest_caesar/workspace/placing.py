@@ -20,7 +20,7 @@ from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.workspace.errors import PlacingError, SetupFailedError
 from pytest_caesar.workspace.git import scrubbed_environment
 from pytest_caesar.workspace.snapshot import read_plain_file
-from pytest_caesar.workspace.survey import Checkout
+from pytest_caesar.workspace.survey import Checkout, check_ignored
 from pytest_caesar.workspace.values import WorkspaceRequest
 
 Key = Literal["copy", "link"]
@@ -160,9 +160,8 @@ def _known_to_git(checkout: Checkout, paths: list[str]) -> tuple[set[str], set[s
         for name, path in full.items()
         if any(entry == name or entry.startswith(f"{name}/") for entry in listed)
     }
-    stdin = b"".join(os.fsencode(name) + b"\0" for name in full)
-    result = checkout.git.run("check-ignore", "-z", "--stdin", stdin=stdin, accept=(0, 1))
-    return tracked, {full[os.fsdecode(name)] for name in result.records}
+    ignored = check_ignored(checkout.git, [os.fsencode(name) for name in full])
+    return tracked, {full[os.fsdecode(name)] for name in ignored}
 
 
 def _obstacle(folder: Path, path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_caesar.workspace.errors import RepositoryError
@@ -151,6 +151,15 @@ def read_rules(
             particular=read_plain_file(info / "attributes") or b"",
         ),
     )
+
+
+def check_ignored(git: Git, paths: Iterable[bytes], *options: str) -> list[bytes]:
+    """Return those of ``paths`` that git ignores; they are relative to where it runs."""
+    # The command takes no literal paths; with "./" before it no name looks like magic.
+    stdin = b"".join(b"./" + path + b"\0" for path in paths)
+    plain = replace(git, variables={**git.variables, "GIT_LITERAL_PATHSPECS": "0"})
+    result = plain.run("check-ignore", "-z", *options, "--stdin", stdin=stdin, accept=(0, 1))
+    return [record.removeprefix(b"./") for record in result.records]
 
 
 def take_marks(top: Path, git_dir: Path, common: Path, objects: Path) -> dict[str, object]:

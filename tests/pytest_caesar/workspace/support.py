@@ -29,9 +29,7 @@ def ask(repo: Repository | Path, *, task_id: str = "t_0001", **changes: Any) -> 
     return WorkspaceRequest(**facts)
 
 
-def work(
-    repo: Repository | Path, agent: Agent, **changes: Any
-) -> tuple[Workspace, Observation]:
+def work(repo: Repository | Path, agent: Agent, **changes: Any) -> tuple[Workspace, Observation]:
     """Prepare a workspace, let the agent work in it, and observe."""
     workspace = prepare(ask(repo, **changes))
     agent(workspace.path)
@@ -82,7 +80,10 @@ def script(command: str, **variables: str) -> Agent:
 def apply_to_clean_checkout(repo: Repository, base: str, patch: bytes, room: Path) -> str:
     """Apply a patch to a clean checkout of ``base`` and return the id of the resulting tree."""
     clean = room / "clean"
-    sh(f"git clone -q --no-checkout '{repo.path}' '{clean}' && git -C '{clean}' checkout -q {base}", room)
+    sh(
+        f"git clone -q --no-checkout '{repo.path}' '{clean}' && git -C '{clean}' checkout -q {base}",
+        room,
+    )
     (room / "it.patch").write_bytes(patch)
     sh("git apply --binary ../it.patch && git add -A -f .", clean)
     return sh("git write-tree", clean).strip()

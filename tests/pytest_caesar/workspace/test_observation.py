@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import pytest
@@ -66,8 +65,10 @@ def test_committed_staged_and_plain_edits_are_all_told_against_the_start(repo: R
 @pytest.mark.parametrize(
     "command",
     [
-        "git reset -q --hard HEAD~1; git checkout -q --orphan fresh; echo e > a.txt; echo o > old.txt;"
-        "git add -A; git commit -qm rewritten",
+        (
+            "git reset -q --hard HEAD~1; git checkout -q --orphan fresh; echo e > a.txt; echo o > old.txt;"
+            "git add -A; git commit -qm rewritten"
+        ),
         "echo e > a.txt; rm later.txt; git commit -qa --amend -m amended",
     ],
 )
@@ -139,7 +140,9 @@ def test_the_patch_carries_binary_files_and_odd_ends_byte_for_byte(
     assert workspace.base_ref is not None
     sh("git add -A", workspace.path)
     expected = sh("git write-tree", workspace.path).strip()
-    assert apply_to_clean_checkout(repo, workspace.base_ref, observation.patch, tmp_path) == expected
+    assert (
+        apply_to_clean_checkout(repo, workspace.base_ref, observation.patch, tmp_path) == expected
+    )
 
 
 def test_a_patch_of_many_megabytes_is_whole(repo: Repository, tmp_path: Path) -> None:
@@ -155,7 +158,9 @@ def test_a_patch_of_many_megabytes_is_whole(repo: Repository, tmp_path: Path) ->
 def test_links_are_never_followed(repo: Repository) -> None:
     observation = observed(
         repo,
-        script("ln -s .. dirlink; ln -s /nonexistent dangling; ln -s loop loop; ln -sf src/m.py a.txt"),
+        script(
+            "ln -s .. dirlink; ln -s /nonexistent dangling; ln -s loop loop; ln -sf src/m.py a.txt"
+        ),
     )
     assert {(c.path, c.action, c.kind, c.note) for c in observation.changes} == {
         ("a.txt", "modified", "symlink", "file -> symbolic link"),
@@ -371,7 +376,9 @@ def test_a_sub_directory_is_observed_in_its_own_frame(repo: Repository) -> None:
     repo.commit({"package.json": "{}\n", "packages/app/package.json": "{1}\n"})
     workspace, observation = work(
         repo.path / "packages" / "app",
-        script("echo 2 > package.json; mkdir src; echo n > src/new.ts; echo w > ../../package.json"),
+        script(
+            "echo 2 > package.json; mkdir src; echo n > src/new.ts; echo w > ../../package.json"
+        ),
     )
     assert workspace.path == repo.path / ".caesar" / "wt" / "t_0001" / "packages" / "app"
     assert [(c.path, c.action, c.outside) for c in observation.changes] == [
@@ -406,7 +413,11 @@ def test_outside_git_nothing_is_verified(tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     workspace, observation = work(folder, script("echo x > y"))
-    assert (workspace.isolation, workspace.base_ref, workspace.repository) == ("inplace", None, None)
+    assert (workspace.isolation, workspace.base_ref, workspace.repository) == (
+        "inplace",
+        None,
+        None,
+    )
     assert codes(workspace) == {"isolation-degraded"}
     assert observation.verified is False
     assert observation.changes == ()
@@ -417,4 +428,4 @@ def test_an_observation_can_be_repeated(repo: Repository) -> None:
     (workspace.path / "b.txt").write_text("b\n")
     first, second = observe(workspace), observe(workspace)
     assert (first.changes, first.patch) == (second.changes, second.patch)
-    assert not [name for name in os.listdir(workspace.snapshot.room) if "observer" in name]  # type: ignore[union-attr]
+    assert not [entry for entry in workspace.snapshot.room.iterdir() if "observer" in entry.name]  # type: ignore[union-attr]

@@ -18,8 +18,6 @@ def test_commits_have_the_same_ids_on_every_machine(tmp_path: Path) -> None:
     assert repo.head == second
 
 
-
-
 def test_the_first_commit_is_what_git_itself_makes_of_the_same_files(tmp_path: Path) -> None:
     files: dict[str, str | bytes | None] = {
         "a.txt": "one\n",

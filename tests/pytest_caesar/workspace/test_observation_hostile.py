@@ -1,0 +1,431 @@
+"""What an agent might do to be seen as it is not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.workspace import observer as observer_module
+from pytest_caesar.workspace.isolation import prepare
+from pytest_caesar.workspace.observation import ignored_paths, observe
+from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.workspace.support import (
+    actions,
+    ask,
+    codes,
+    observed,
+    script,
+    sh,
+    work,
+)
+
+
+def test_bits_in_the_index_hide_nothing(repo: Repository) -> None:
+    observation = observed(
+        repo,
+        script(
+            "git update-index --assume-unchanged a.txt; git update-index --skip-worktree src/m.py;"
+            "echo two > a.txt; echo y > src/m.py"
+        ),
+    )
+    assert actions(observation) == {"a.txt": "modified", "src/m.py": "modified"}
+
+
+def test_an_edit_of_the_same_size_with_a_forged_time_is_seen(repo: Repository) -> None:
+    def agent(folder: Path) -> None:
+        for name in ("a.txt", "src/m.py"):
+            file = folder / name
+            before = file.stat()
+            file.write_bytes(bytes(byte ^ 1 for byte in file.read_bytes()))
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert actions(observed(repo, agent)) == {"a.txt": "modified", "src/m.py": "modified"}
+    again = observed(repo, agent, task_id="t_2", isolation="inplace")
+    assert actions(again) == {"a.txt": "modified", "src/m.py": "modified"}
+
+
+def test_a_forged_time_long_after_the_checkout_is_seen(repo: Repository) -> None:
+    workspace = prepare(ask(repo))
+    snapshot = workspace.snapshot
+    assert snapshot is not None
+    # As if the checkout were old: nothing is "racy", the stat data alone decides.
+    object.__setattr__(snapshot, "index_time", snapshot.index_time + 3600 * 10**9)
+    file = workspace.path / "a.txt"
+    before = file.stat()
+    while file.stat().st_ctime_ns // 10**9 == before.st_ctime_ns // 10**9:
+        file.write_text("two\n")
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert actions(observe(workspace)) == {"a.txt": "modified"}
+
+
+def test_ignore_rules_that_the_agent_writes_hide_nothing(repo: Repository) -> None:
+    repo.commit({".gitignore": "*.log\n", "sub/.gitignore": "!keep.log\nbuild/\n", "sub/x": ""})
+    observation = observed(
+        repo,
+        script(
+            "printf '*\\n' > .gitignore; printf '*\\n' > src/.gitignore; echo e > src/evil.py;"
+            "echo '*' >> $(git rev-parse --git-path info/exclude); echo s > secret;"
+            "git config core.excludesFile /dev/stdin; echo n > noise.log; echo k > sub/keep.log;"
+            "mkdir -p sub/build sub/deep/build; echo b > sub/build/b; echo b > sub/deep/build/b"
+        ),
+    )
+    assert actions(observation) == {
+        ".gitignore": "modified",
+        "secret": "created",
+        "src/.gitignore": "created",
+        "src/evil.py": "created",
+        "sub/keep.log": "created",
+    }
+    assert codes(observation) == {"repository-tampered"}
+
+
+def test_ignore_rules_that_the_agent_removes_still_hold(repo: Repository) -> None:
+    repo.commit({".gitignore": "*.log\n"})
+    workspace, observation = work(repo, script("rm .gitignore; echo n > noise.log"))
+    assert actions(observation) == {".gitignore": "deleted"}
+    declared = ["noise.log", "./noise.log", str(workspace.path / "noise.log"), "a.txt", "../x", ""]
+    assert ignored_paths(workspace, declared) == frozenset(declared[:3])
+
+
+def test_an_ignored_file_that_the_agent_tracks_is_a_change(repo: Repository) -> None:
+    repo.commit({".gitignore": "dist/\n"})
+    observation = observed(
+        repo,
+        script(
+            "mkdir dist; echo b > dist/bundle.js; echo o > dist/other.js;"
+            "git add -f dist/bundle.js; git commit -qm x"
+        ),
+    )
+    assert actions(observation) == {"dist/bundle.js": "created"}
+    assert b"dist/bundle.js" in bytes(observation.patch)
+
+
+def test_attributes_that_the_agent_writes_convert_nothing(repo: Repository) -> None:
+    observation = observed(
+        repo,
+        lambda folder: (
+            (folder / ".gitattributes").write_text(
+                "* text eol=crlf working-tree-encoding=UTF-16\n"
+            ),
+            (folder / "a.txt").write_bytes(b"one\r\n"),
+        ),
+    )
+    assert actions(observation) == {".gitattributes": "created", "a.txt": "modified"}
+    assert b"+one\r\n" in bytes(observation.patch)
+
+
+def test_no_program_that_the_agent_configures_is_run(repo: Repository, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / "evil").write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{ran}'\ncat\n")
+    (tmp_path / "evil").chmod(0o755)
+    workspace, observation = work(
+        repo,
+        script(
+            f"""
+            evil='{tmp_path}/evil'
+            for key in core.fsmonitor core.pager core.sshCommand core.editor diff.external \
+                gpg.program filter.x.clean filter.x.smudge filter.x.process diff.x.textconv \
+                diff.x.command merge.x.driver core.alternateRefsCommand uploadpack.packObjectsHook \
+                alias.ls-files alias.diff-files; do
+                git config "$key" "$evil"
+            done
+            git config core.hooksPath '{tmp_path}'
+            echo '* filter=x diff=x merge=x' > .gitattributes
+            echo '* filter=x diff=x merge=x' > "$(git rev-parse --git-path info/attributes)"
+            hooks="$(git rev-parse --git-common-dir)/hooks"
+            mkdir -p "$hooks"
+            for hook in post-checkout post-index-change reference-transaction pre-auto-gc; do
+                cp "$evil" "$hooks/$hook"
+            done
+            rm -f '{ran}'
+            echo two > a.txt
+            """
+        ),
+    )
+    assert actions(observation) == {".gitattributes": "created", "a.txt": "modified"}
+    assert codes(observation) == {"repository-tampered"}
+    message = observation.diagnostics[0].message
+    assert "config, info/attributes, hooks" in message
+    from pytest_caesar.workspace.isolation import remove
+
+    remove(workspace, task_id="t_0001", recorded=observation)
+    assert not ran.exists()
+
+
+def test_a_nested_repository_is_set_aside_and_told(repo: Repository) -> None:
+    _, observation = work(
+        repo,
+        script(
+            "echo two > a.txt; git init -q tool; cd tool; echo t > t; git add t; git commit -qm t;"
+            "cd ..; git init -q unborn; echo u > unborn/u"
+        ),
+    )
+    assert {(c.path, c.action, c.kind) for c in observation.changes} == {
+        ("a.txt", "modified", "file"),
+        ("tool/", "created", "nested-repository"),
+        ("unborn/", "created", "nested-repository"),
+    }
+    assert observation.unpatched == ("tool/", "unborn/")
+    assert b"Subproject" not in bytes(observation.patch)
+    assert codes(observation) == {"not-in-patch"}
+
+
+def test_a_git_entry_in_a_tracked_folder_hides_nothing(repo: Repository) -> None:
+    observation = observed(
+        repo,
+        script(
+            "git init -q src; echo e > src/evil.py; echo y > src/m.py; mkdir -p d/.git; echo x > d/x"
+        ),
+    )
+    assert actions(observation) == {
+        "d/x": "created",
+        "src/evil.py": "created",
+        "src/m.py": "modified",
+    }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm .git",
+        "echo 'gitdir: /nonexistent' > .git",
+        "rm .git; git init -q .; git add -A; git commit -qm mine",
+        'rm -r "$(git rev-parse --absolute-git-dir)"',
+        'echo garbage > "$(git rev-parse --git-path index)"',
+        'echo garbage > "$(git rev-parse --git-path HEAD)"',
+        "echo '[core' > \"$(git rev-parse --git-common-dir)/config\"",
+        "rm -f .git; mkfifo .git",
+        "git worktree prune; git config core.bare true",
+        "git config core.worktree /; git config extensions.worktreeConfig true",
+        "git sparse-checkout set --no-cone /src/ 2>/dev/null; git config core.sparseCheckout true",
+    ],
+)
+def test_a_broken_git_entry_does_not_blind_the_observer(repo: Repository, command: str) -> None:
+    observation = observed(repo, script(f"{command}; echo two > a.txt; echo n > new"))
+    seen = actions(observation)
+    assert (seen["a.txt"], seen["new"]) == ("modified", "created")
+
+
+def test_a_workspace_that_is_gone_is_an_answer_without_verification(repo: Repository) -> None:
+    workspace, observation = work(repo, lambda folder: sh(f"rm -r '{folder}'", folder.parent))
+    assert observation.verified is False
+    assert [d.message for d in observation.diagnostics] == [
+        f"Git could not tell what changed: the folder {workspace.path} is gone"
+    ]
+
+
+def test_a_link_in_place_of_the_workspace_is_not_followed(repo: Repository, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    _, observation = work(
+        repo, lambda folder: sh(f"mv '{folder}' gone; ln -s '{other}' '{folder}'", folder.parent)
+    )
+    assert observation.verified is False
+    assert "a symbolic link took the place" in observation.diagnostics[0].message
+
+
+def test_objects_that_are_gone_are_an_answer_without_verification(repo: Repository) -> None:
+    _, observation = work(
+        repo, script('echo two > a.txt; rm -rf "$(git rev-parse --git-common-dir)/objects"')
+    )
+    assert observation.verified is False
+    assert codes(observation) == {"workspace-unverified"}
+
+
+def forge(folder: Path, name: str, content: bytes) -> None:
+    """Write a loose object whose content is not what its name says."""
+    import zlib
+
+    objects = Path(sh("git rev-parse --path-format=absolute --git-path objects", folder).strip())
+    file = objects / name[:2] / name[2:]
+    file.parent.mkdir(exist_ok=True)
+    file.unlink(missing_ok=True)
+    file.write_bytes(zlib.compress(b"blob %d\0" % len(content) + content))
+
+
+def test_a_forged_object_does_not_get_into_a_patch(repo: Repository) -> None:
+    def agent(folder: Path) -> None:
+        (folder / "evil.py").write_text("import os\n")
+        name = sh("git hash-object evil.py", folder).strip()
+        forge(folder, name, b"harmless\n")
+
+    _, observation = work(repo, agent)
+    assert observation.verified is False
+    assert "the object store was tampered with" in observation.diagnostics[0].message
+
+    def other(folder: Path) -> None:
+        forge(folder, sh("git rev-parse HEAD:a.txt", folder).strip(), b"two\n")
+        (folder / "a.txt").write_text("two\n")
+
+    _, observation = work(repo, other, task_id="t_2")
+    assert observation.verified is False
+
+
+def test_a_forged_tree_does_not_hide_a_change(repo: Repository) -> None:
+    def agent(folder: Path) -> None:
+        import zlib
+
+        (folder / "a.txt").write_text("two\n")
+        sh("git add a.txt", folder)
+        new = sh("git write-tree", folder).strip()
+        old = sh("git rev-parse HEAD^{tree}", folder).strip()
+        objects = Path(
+            sh("git rev-parse --path-format=absolute --git-path objects", folder).strip()
+        )
+        content = (objects / new[:2] / new[2:]).read_bytes()
+        assert zlib.decompress(content).startswith(b"tree ")
+        target = objects / old[:2] / old[2:]
+        target.unlink()
+        target.write_bytes(content)
+
+    _, observation = work(repo, agent)
+    assert observation.verified is False
+    assert codes(observation) == {"workspace-unverified"}
+
+
+def test_replacement_objects_and_grafts_change_nothing(repo: Repository) -> None:
+    observation = observed(
+        repo,
+        script(
+            "echo two > a.txt; git add a.txt; git commit -qm x; git replace HEAD~1 HEAD;"
+            "git replace $(git rev-parse HEAD~1:a.txt) $(git rev-parse HEAD:a.txt) || true"
+        ),
+    )
+    assert actions(observation) == {"a.txt": "modified"}
+    assert "repository-tampered" in codes(observation)
+
+
+def test_a_fifo_in_place_of_a_rules_file_stops_nobody(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.05)
+    observation = observed(
+        repo,
+        script(
+            "mkfifo .gitattributes .gitignore src/.gitattributes .gitmodules; echo two > a.txt;"
+            "echo y > src/m.py"
+        ),
+    )
+    assert actions(observation) == {"a.txt": "modified", "src/m.py": "modified"}
+
+
+def test_a_tracked_file_that_became_a_fifo_is_gone(repo: Repository) -> None:
+    observation = observed(repo, script("rm a.txt; mkfifo a.txt; mkfifo new"))
+    assert [(c.path, c.action, c.note) for c in observation.changes] == [
+        ("a.txt", "deleted", "a FIFO, socket or device is there now")
+    ]
+
+
+def test_a_file_too_large_to_hash_is_told_without_being_read(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observer_module, "MAX_FILE_BYTES", 1000)
+    observation = observed(
+        repo, script("truncate -s 5000 big; truncate -s 6000 a.txt; echo n > new")
+    )
+    assert actions(observation) == {"a.txt": "modified", "big": "created", "new": "created"}
+    assert observation.unpatched == ("a.txt", "big")
+    assert codes(observation) == {"not-in-patch"}
+    assert b"big" not in bytes(observation.patch)
+
+
+def test_names_that_git_refuses_are_told_and_left_out_of_the_patch(repo: Repository) -> None:
+    observation = observed(repo, script("mkdir .GIT; echo x > .GIT/config; echo y > 'git~1'"))
+    assert actions(observation) == {".GIT/config": "created", "git~1": "created"}
+    assert observation.unpatched == (".GIT/config",)
+
+
+def test_a_tree_too_deep_to_walk_is_an_answer_without_verification(repo: Repository) -> None:
+    def agent(folder: Path) -> None:
+        start = Path.cwd()
+        try:
+            os.chdir(folder)
+            for _ in range(30):
+                Path("d" * 200).mkdir()
+                os.chdir("d" * 200)
+            Path("x").write_text("x")
+        finally:
+            os.chdir(start)
+
+    workspace, observation = work(repo, agent)
+    if observation.verified:
+        assert any("d" * 200 in path for path in actions(observation))
+    else:
+        assert codes(observation) == {"workspace-unverified"}
+    sh(f"rm -rf '{workspace.path}'", repo.path)
+
+
+def test_touched_ignored_files_are_told_in_place(repo: Repository) -> None:
+    repo.commit({".gitignore": ".env\n"})
+    repo.write(".env", "KEY=1\n")
+    observation = observed(repo, script("echo KEY=2 > .env"), isolation="inplace")
+    assert observation.changes == ()
+    assert codes(observation) == {"ignored-file-changed"}
+
+
+def test_the_task_directory_may_vanish(repo: Repository) -> None:
+    observation = observed(
+        repo,
+        lambda folder: sh(f"rm -r '{repo.path}/.caesar/tasks/t_0001'; echo two > a.txt", folder),
+    )
+    assert actions(observation) == {"a.txt": "modified"}
+
+
+def test_an_interrupted_observation_leaves_no_git_behind(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = prepare(ask(repo))
+    (tmp_path / "bin").mkdir()
+    slow = tmp_path / "bin" / "git"
+    slow.write_text(f"#!/bin/sh\necho $$ >> '{tmp_path}/pids'\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+
+    class Stopped(BaseException):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(Stopped):
+            observe(workspace)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    for pid in (tmp_path / "pids").read_text().split():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
+
+
+def test_the_whole_room_works_from_inside_a_git_hook(repo: Repository, tmp_path: Path) -> None:
+    outer = Repository.create(tmp_path / "outer")
+    outer.commit({"o.txt": "o\n"})
+    program = tmp_path / "inside.py"
+    program.write_text(
+        "import sys\nfrom pathlib import Path\n"
+        "from tests.pytest_caesar.workspace.support import actions, observed, script\n"
+        f"seen = actions(observed(Path({str(repo.path)!r}), script('echo two > a.txt')))\n"
+        "assert seen == {'a.txt': 'modified'}, seen\n"
+    )
+    import sys
+
+    hooks = outer.path / ".git" / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").write_text(f"#!/bin/sh\nexec '{sys.executable}' '{program}'\n")
+    (hooks / "pre-commit").chmod(0o755)
+    root = Path(__file__).parents[3]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@example.invalid", "commit", "-qm", "x",
+         "--allow-empty"],
+        cwd=outer.path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert outer.status() == ""
