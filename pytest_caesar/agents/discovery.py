@@ -226,18 +226,23 @@ def read_definition(file: Path) -> str:
     Raises:
         OSError: not a regular file, too large, or it cannot be read.
     """
+    data = read_bytes(file)
+    if len(data) > MAX_DEFINITION_BYTES:
+        raise OSError(0, f"larger than {MAX_DEFINITION_BYTES} bytes", str(file))
+    return data.decode("utf-8", "replace")
+
+
+def read_bytes(file: Path) -> bytes:
+    """Read a regular file, one byte more than the limit at most; raises ``OSError``."""
     # A FIFO must not be waited for, and a file may be swapped after a look at it.
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "not a regular file", str(file))
         with open(descriptor, "rb", closefd=False) as stream:
-            data = stream.read(MAX_DEFINITION_BYTES + 1)
+            return stream.read(MAX_DEFINITION_BYTES + 1)
     finally:
         os.close(descriptor)
-    if len(data) > MAX_DEFINITION_BYTES:
-        raise OSError(0, f"larger than {MAX_DEFINITION_BYTES} bytes", str(file))
-    return data.decode("utf-8", "replace")
 
 
 def _skipped(file: Path, error: OSError | AgentParsingError) -> Diagnostic:

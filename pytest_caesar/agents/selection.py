@@ -107,9 +107,8 @@ def _resolve(text: str, place: Place, ways: Sequence[Way]) -> AgentTarget | Sele
     firm = [fit for fit in fits if not fit.yields]
     # Of two that yield, the later knows more: a bundled definition can at least be run.
     fits = firm or fits[-1:]
-    if not fits or _is_path_with_blanks(text, fits):
-        command = as_command(text, place)
-        fits += [command] if command is not None else []
+    if not fits or fits[0].is_path:
+        fits = _beside_command(text, place, fits)
     if not fits:
         return _nothing(text, place)
     if len(fits) > 1:
@@ -128,7 +127,8 @@ def _as_path(text: str, place: Place) -> Fit | None:
     """Understand a path; a markdown file that is no program is an agent definition."""
     file = absolute(text, place.start)
     if file.suffix == ".md" and file.is_file() and not os.access(file, os.X_OK):
-        return Fit(what=f"the path {file}", agent=_definition_file(text, file, place))
+        agent = _definition_file(text, file, place)
+        return Fit(what=f"the path {file}", agent=agent, is_path=True)
     return as_path(text, place)
 
 
@@ -184,9 +184,18 @@ _WAYS: tuple[Way, ...] = (_as_path, as_function, as_config, as_catalogue, _as_de
 _RUNNER_WAYS: tuple[Way, ...] = (as_path, as_config, as_catalogue)
 
 
-def _is_path_with_blanks(text: str, fits: Sequence[Fit]) -> bool:
-    """Say whether a path that exists could be meant as a command with arguments."""
-    return len(text.split()) > 1 and fits[0].what.startswith("the path ")
+def _beside_command(text: str, place: Place, fits: list[Fit]) -> list[Fit]:
+    """Look for a command line where nothing else fits, or where a path might be one too.
+
+    A single word that is a file is that file. A folder gives way to a command of its name,
+    and a path with blanks could be meant as a command with arguments.
+    """
+    if fits and not fits[0].yields and len(text.split()) == 1:
+        return fits
+    command = as_command(text, place)
+    if command is None:
+        return fits
+    return [command] if not fits or fits[0].yields else [*fits, command]
 
 
 def _nothing(text: str, place: Place) -> SelectionError:

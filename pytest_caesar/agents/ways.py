@@ -23,11 +23,13 @@ class Fit:
         agent: what it resolves to, or why it cannot be run.
         yields: it gives way to anything else of that name: a folder, which nobody can
             run, and a bundled definition.
+        is_path: it was found as a path.
     """
 
     what: str
     agent: AgentTarget | SelectionError
     yields: bool = False
+    is_path: bool = False
 
 
 Way = Callable[[str, Place], "Fit | None"]
@@ -39,7 +41,8 @@ def as_path(text: str, place: Place) -> Fit | None:
     if not os.path.lexists(file):
         return None
     agent = agent_of_path(text, file, ident=safe_id(file.stem))
-    return Fit(what=f"the path {file}", agent=agent, yields=file.is_dir() and "/" not in text)
+    folder = file.is_dir() and "/" not in text
+    return Fit(what=f"the path {file}", agent=agent, yields=folder, is_path=True)
 
 
 def as_function(text: str, place: Place) -> Fit | None:

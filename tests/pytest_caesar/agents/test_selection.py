@@ -288,6 +288,12 @@ def test_a_folder_gives_way_because_nobody_can_run_it(write: Write, tmp_path: Pa
     assert process("reviewer2", tmp_path).origin == "config"
 
 
+def test_a_folder_gives_way_to_a_command_of_its_name(write: Write, tmp_path: Path) -> None:
+    write("tool/x")
+    write("bin/tool", SH, mode=0o755)
+    assert process("tool", tmp_path).origin == "command"
+
+
 def test_a_bundled_definition_gives_way_to_anything_of_the_projects(
     write: Write, tmp_path: Path
 ) -> None:

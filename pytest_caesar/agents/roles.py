@@ -1,0 +1,88 @@
+"""Roles: a profile that elects the first agent of a list that can run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_caesar.agents.command import find_program
+from pytest_caesar.agents.config import Config, PolicyConfig, Role
+from pytest_caesar.agents.errors import CommandError, SelectionError, near_miss
+from pytest_caesar.agents.places import Place
+from pytest_caesar.agents.selection import select
+from pytest_caesar.agents.target import AgentTarget, ProcessAgent
+
+MAX_PROMPT_BYTES = 1 << 20
+"""A longer prompt is another file by mistake."""
+
+
+def find_role(config: Config, name: str) -> Role:
+    """Return the role of a name; ``SelectionError`` lists what there is."""
+    for role in config.roles:
+        if role.name == name:
+            return role
+    names = tuple(role.name for role in config.roles)
+    raise SelectionError(
+        selected=name,
+        problem=f"there is no role of that name{near_miss(name, names) or '.'} "
+        f"Roles there are: {', '.join(names)}",
+        fits=(),
+        available=names,
+    )
+
+
+def elect_agent(role: Role, place: Place, policy: PolicyConfig) -> AgentTarget:
+    """Return the first agent of a role that policy allows and whose command is there.
+
+    The system prompt of the role is put in front of the agent's own.
+
+    Raises:
+        SelectionError: none of them; says for each why not.
+    """
+    reasons: list[str] = []
+    for name in role.agents:
+        if name in policy.denied or (policy.allowed and name not in policy.allowed):
+            reasons.append(f"{name}: policy does not allow it")
+            continue
+        try:
+            agent = select(
+                name,
+                project=place.project,
+                start=place.start,
+                user_config=place.user_config,
+                runner=place.runner,
+                environ={"PATH": place.path, "HOME": str(place.home or "")},
+            )
+            if isinstance(agent, ProcessAgent):
+                find_program(agent, path=place.path)
+        except (SelectionError, CommandError) as error:
+            reasons.append(f"{name}: {error.problem}")
+            continue
+        return _with_prompt(agent, role_prompt(role, place.project))
+    raise SelectionError(
+        selected=role.name,
+        problem=f"no agent of the role can run ({'; '.join(reasons) or 'it names none'})",
+        fits=(),
+        available=role.agents,
+    )
+
+
+def role_prompt(role: Role, project: Path) -> str:
+    """Return the system prompt of a role, "" when its file does not exist.
+
+    The file lies below ``.caesar/`` of the project; a longer text is cut at 1 MiB.
+    """
+    if role.system_prompt_file is None:
+        return ""
+    file = project / ".caesar" / role.system_prompt_file
+    try:
+        with file.open("rb") as stream:
+            return stream.read(MAX_PROMPT_BYTES).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _with_prompt(agent: AgentTarget, prompt: str) -> AgentTarget:
+    if not prompt or not isinstance(agent, ProcessAgent):
+        return agent
+    return replace(agent, system_prompt="\n\n".join(filter(None, (prompt, agent.system_prompt))))

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.agents.config import Config, PolicyConfig, Role
+from pytest_caesar.agents.errors import SelectionError
+from pytest_caesar.agents.places import Place
+from pytest_caesar.agents.roles import elect_agent, find_role, role_prompt
+from pytest_caesar.agents.target import ProcessAgent
+from tests.pytest_caesar.agents.conftest import Write
+
+ROLE = Role(
+    name="tester",
+    agents=("codex", "gemini", "opencode"),
+    mode="write",
+    system_prompt_file="roles/tester.md",
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(project=tmp_path, start=tmp_path, path=str(tmp_path / "bin"))
+
+
+def elect(place: Place, **policy: tuple[str, ...]) -> ProcessAgent:
+    agent = elect_agent(ROLE, place, PolicyConfig(**policy))  # type: ignore[arg-type]
+    assert isinstance(agent, ProcessAgent)
+    return agent
+
+
+def test_a_role_is_found_by_its_name_and_a_near_miss_is_told() -> None:
+    assert find_role(Config(), "reviewer").mode == "read-only"
+    with pytest.raises(SelectionError) as caught:
+        find_role(Config(), "reviewr")
+    assert str(caught.value) == (
+        'cannot select the agent "reviewr": there is no role of that name; did you mean '
+        '"reviewer"? Roles there are: reviewer, implementer, investigator'
+    )
+
+
+def test_the_first_agent_whose_command_is_there_is_elected(write: Write, place: Place) -> None:
+    write("bin/opencode", "#!/bin/sh\n", mode=0o755)
+    assert elect(place).id == "opencode"
+    write("bin/gemini", "#!/bin/sh\n", mode=0o755)
+    assert elect(place).id == "gemini"
+
+
+def test_policy_comes_before_the_order(write: Write, place: Place) -> None:
+    for name in ROLE.agents:
+        write(f"bin/{name}", "#!/bin/sh\n", mode=0o755)
+    assert elect(place).id == "codex"
+    assert elect(place, denied=("codex",)).id == "gemini"
+    assert elect(place, allowed=("opencode",)).id == "opencode"
+
+
+def test_when_none_can_run_each_reason_is_told(place: Place) -> None:
+    with pytest.raises(SelectionError) as caught:
+        elect(place, denied=("codex",))
+    assert "codex: policy does not allow it" in caught.value.problem
+    assert 'gemini: the command "gemini" was not found on PATH' in caught.value.problem
+
+
+def test_the_prompt_of_the_role_comes_first(write: Write, place: Place, tmp_path: Path) -> None:
+    write("bin/codex", "#!/bin/sh\n", mode=0o755)
+    assert elect(place).system_prompt == ""
+    write(".caesar/roles/tester.md", "Test it.\n")
+    assert elect(place).system_prompt == "Test it."
+    assert role_prompt(ROLE, tmp_path) == "Test it."
