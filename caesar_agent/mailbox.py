@@ -8,6 +8,7 @@ killed finds every question again.
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 import uuid
@@ -28,7 +29,7 @@ from caesar_agent.mailbox_errors import (
     QuestionWithdrawnError,
     UnknownQuestionError,
 )
-from caesar_agent.mailbox_reader import GRACE, AskedQuestion, MailboxReader, Unsettled
+from caesar_agent.mailbox_reader import GRACE, AskedQuestion, Attempts, Broken, MailboxReader
 from caesar_agent.mailbox_values import (
     Answer,
     Reply,
@@ -71,7 +72,7 @@ class Mailbox:
         if not isinstance(directory, TaskDirectory):
             directory = TaskDirectory(Path(directory).absolute())
         self.directory = directory
-        self._unsettled = Unsettled()
+        self._attempts = Attempts()
         self._reader = MailboxReader(directory)
 
     @property
@@ -123,14 +124,10 @@ class Mailbox:
         with files.folder(self.directory.path, "answers") as folder:
             if folder is None:
                 return None
-            try:
-                reply = parse_reply(question_id, files.read(folder, name))
-            except FileNotFoundError:
-                return None
-            except (files.NotReadableError, DocumentError) as error:
-                if self._unsettled.is_settled(folder, f"answers/{name}", name):
-                    return Silence(id=question_id, reason="unreadable", detail=str(error))
-                return None
+            parse = functools.partial(parse_reply, question_id)
+            reply = self._attempts.read(folder, name, parse)
+        if isinstance(reply, Broken):
+            return Silence(id=question_id, reason="unreadable", detail=reply.problem)
         return reply
 
     def wait(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from caesar_agent import mailbox_files as files
 from caesar_agent.clock import monotonic
@@ -27,6 +29,15 @@ if TYPE_CHECKING:
 GRACE = 5.0
 """How long, in seconds, a file that cannot be read yet has to stay unchanged before it
 counts as broken: a writer without a temporary file may stop in the middle."""
+
+
+MAX_QUESTIONS = 1000
+"""Most questions of one task that are read; an agent that asks more is not asking."""
+
+MAX_DIAGNOSTICS = 100
+"""Most findings about one mailbox."""
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +72,60 @@ class AskedQuestion:
         }
 
 
-class Unsettled:
-    """Files that could not be read yet, and since when they have looked the way they do."""
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file that cannot be read and will not be.
+
+    Attributes:
+        problem: what is wrong with it.
+    """
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    look: tuple[int, ...] | None
+    since: float
+    problem: str
+
+
+class Attempts:
+    """Reads files that may be half written; a broken one is read again when it has changed."""
 
     def __init__(self) -> None:
-        self._since: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self._failures: dict[str, _Failure] = {}
 
-    def is_settled(self, folder: int, key: str, name: str) -> bool:
-        """Tell whether an unreadable file has stayed the same for ``GRACE`` seconds."""
-        found = files.signature(folder, name)
-        now = monotonic()
-        known, since = self._since.get(key, (None, now))
-        if known != found or known is None:
-            self._since[key] = (found, now)
-            return False
-        return now - since >= GRACE
+    def read(
+        self, folder: int, name: str, parse: Callable[[bytes], Value], *, final: bool = False
+    ) -> Value | Broken | None:
+        """Read one file.
+
+        Args:
+            folder: descriptor of its folder.
+            name: its name; names of different folders need instances of their own.
+            parse: makes a value from its bytes, or raises ``DocumentError``.
+            final: what cannot be read now is broken; else it is when it has not
+                changed for ``GRACE`` seconds.
+
+        Returns:
+            The value; None when there is no such file, or none that is complete.
+        """
+        look = files.signature(folder, name)
+        failure = self._failures.get(name)
+        if failure is None or failure.look != look or final:
+            try:
+                value = parse(files.read(folder, name))
+            except FileNotFoundError:
+                self._failures.pop(name, None)
+                return None
+            except (files.NotReadableError, DocumentError) as error:
+                failure = self._failures[name] = _Failure(look, monotonic(), str(error))
+            else:
+                self._failures.pop(name, None)
+                return value
+        settled = final or monotonic() - failure.since >= GRACE
+        return Broken(failure.problem) if settled else None
 
 
 class MailboxReader:
@@ -89,7 +139,8 @@ class MailboxReader:
         self._directory = directory
         self._questions: dict[str, QuestionFile] = {}
         self._replies: dict[str, Reply] = {}
-        self._unsettled = Unsettled()
+        self._question_files = Attempts()
+        self._answer_files = Attempts()
         self._found: dict[tuple[str, str], Diagnostic] = {}
 
     @property
@@ -117,7 +168,6 @@ class MailboxReader:
 
     def _describe(self, question: QuestionFile) -> AskedQuestion:
         reply = self._replies.get(question.id)
-        answered = isinstance(reply, Answer)
         state: State = "pending"
         if isinstance(reply, Answer):
             state = "answered"
@@ -130,7 +180,7 @@ class MailboxReader:
             options=question.options,
             asked_at=question.asked_at or "",
             state=state,
-            answer=reply.text if answered and isinstance(reply, Answer) else None,
+            answer=reply.text if isinstance(reply, Answer) else None,
         )
 
     def _read_questions(self, *, final: bool) -> None:
@@ -138,9 +188,6 @@ class MailboxReader:
             if folder is None:
                 return
             found, more = files.names(folder)
-            if more:
-                problem = f"only the first {files.MAX_FILES} files are looked at"
-                self._note("mailbox-flooded", str(self._directory.questions), problem)
             new: list[tuple[int, QuestionFile]] = []
             for name in found:
                 # Temporary files of writers, ours and others', are not questions yet.
@@ -149,10 +196,16 @@ class MailboxReader:
                 question_id = name[: -len(".json")]
                 if question_id in self._questions:
                     continue
+                if len(self._questions) + len(new) >= MAX_QUESTIONS:
+                    more = True
+                    break
                 question = self._read_question(folder, name, question_id, final=final)
                 if question is not None:
                     written = files.signature(folder, name) or (0, 0, 0, 0)
                     new.append((written[2], question))
+            if more:
+                problem = "it holds more files than are looked at; the rest is left aside"
+                self._note("mailbox-flooded", str(self._directory.questions), problem)
         for _, question in sorted(new, key=lambda item: (item[0], item[1].id)):
             self._questions[question.id] = question
 
@@ -163,17 +216,9 @@ class MailboxReader:
             problem = f"{name!r:.200} is not named like a question and is not read as one"
             self._note("question-invalid", name, problem)
             return None
-        key = f"questions/{name}"
-        try:
-            question = parse_question(question_id, files.read(folder, name))
-        except FileNotFoundError:
-            return None
-        except (files.NotReadableError, DocumentError) as error:
-            if final or self._unsettled.is_settled(folder, key, name):
-                self._note("question-invalid", key, f"{key} is not a question: {error}")
-            return None
-        self._found.pop(("question-invalid", key), None)
-        return question
+        parse = functools.partial(parse_question, question_id)
+        question = self._question_files.read(folder, name, parse, final=final)
+        return self._unless_broken(question, "question", f"questions/{name}")
 
     def _read_replies(self, *, final: bool) -> None:
         with files.folder(self._directory.path, "answers") as folder:
@@ -181,20 +226,27 @@ class MailboxReader:
                 return
             for question_id in self._questions.keys() - self._replies.keys():
                 name = f"{question_id}.json"
-                key = f"answers/{name}"
-                try:
-                    self._replies[question_id] = parse_reply(question_id, files.read(folder, name))
-                except FileNotFoundError:
-                    continue
-                except (files.NotReadableError, DocumentError) as error:
-                    if final or self._unsettled.is_settled(folder, key, name):
-                        self._note("answer-invalid", key, f"{key} is not an answer: {error}")
-                else:
-                    self._found.pop(("answer-invalid", key), None)
+                parse = functools.partial(parse_reply, question_id)
+                read = self._answer_files.read(folder, name, parse, final=final)
+                reply: Reply | None = self._unless_broken(read, "answer", f"answers/{name}")
+                if reply is not None:
+                    self._replies[question_id] = reply
+
+    def _unless_broken(
+        self, read: Value | Broken | None, kind: Literal["question", "answer"], path: str
+    ) -> Value | None:
+        """Return what was read; name a broken file, and forget one that was mended."""
+        if isinstance(read, Broken):
+            article = "a question" if kind == "question" else "an answer"
+            self._note(f"{kind}-invalid", path, f"{path} is not {article}: {read.problem}")
+            return None
+        if read is not None:
+            self._found.pop((f"{kind}-invalid", path), None)
+        return read
 
     def _note(self, code: str, path: str, message: str) -> None:
         # Names and texts are the agent's: nothing of them may act on a terminal.
-        if len(self._found) < files.MAX_FILES:
+        if len(self._found) < MAX_DIAGNOSTICS:
             self._found[code, path] = Diagnostic(
                 code=code, message=printable(message, limit=500), path=printable(path, limit=300)
             )

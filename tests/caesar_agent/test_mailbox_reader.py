@@ -86,6 +86,27 @@ def test_what_stays_broken_is_named_and_still_delivered_when_it_is_mended(
     assert mailbox.diagnostics == ()
 
 
+def test_a_broken_file_is_read_again_only_when_it_has_changed(
+    mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    read = mailbox_files.read
+
+    def counted(folder: int, name: str) -> bytes:
+        reads.append(name)
+        return read(folder, name)
+
+    monkeypatch.setattr(mailbox_files, "read", counted)
+    put(mailbox, "q1.json", "{")
+    for _ in range(5):
+        mailbox.questions()
+    assert reads == ["q1.json"]
+    put(mailbox, "q1.json", question_text("q1"))
+    for _ in range(5):
+        assert len(mailbox.questions()) == 1
+    assert reads == ["q1.json"] * 2
+
+
 def test_a_writer_that_goes_on_gets_more_time(
     mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +223,10 @@ def test_a_flood_is_looked_at_in_part_and_named(
     for number in range(7):
         put(mailbox, f"q{number}.json", question_text(f"q{number}"))
     assert len(mailbox.questions()) == 5
+    assert [found.code for found in mailbox.diagnostics] == ["mailbox-flooded"]
+    monkeypatch.undo()
+    monkeypatch.setattr(mailbox_reader, "MAX_QUESTIONS", 6)
+    assert len(mailbox.questions()) == 6
     assert [found.code for found in mailbox.diagnostics] == ["mailbox-flooded"]
 
 
