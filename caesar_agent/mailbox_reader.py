@@ -15,6 +15,7 @@ from caesar_agent.mailbox_errors import UnsafeMailboxError
 from caesar_agent.mailbox_values import (
     Answer,
     Reply,
+    Silence,
     State,
     is_valid_id,
     parse_question,
@@ -218,7 +219,8 @@ class MailboxReader:
             return None
         parse = functools.partial(parse_question, question_id)
         question = self._question_files.read(folder, name, parse, final=final)
-        return self._unless_broken(question, "question", f"questions/{name}")
+        self._judge(question, "question", f"questions/{name}")
+        return None if isinstance(question, Broken) else question
 
     def _read_replies(self, *, final: bool) -> None:
         with files.folder(self._directory.path, "answers") as folder:
@@ -227,22 +229,18 @@ class MailboxReader:
             for question_id in self._questions.keys() - self._replies.keys():
                 name = f"{question_id}.json"
                 parse = functools.partial(parse_reply, question_id)
-                read = self._answer_files.read(folder, name, parse, final=final)
-                reply: Reply | None = self._unless_broken(read, "answer", f"answers/{name}")
-                if reply is not None:
+                reply = self._answer_files.read(folder, name, parse, final=final)
+                self._judge(reply, "answer", f"answers/{name}")
+                if isinstance(reply, Answer | Silence):
                     self._replies[question_id] = reply
 
-    def _unless_broken(
-        self, read: Value | Broken | None, kind: Literal["question", "answer"], path: str
-    ) -> Value | None:
-        """Return what was read; name a broken file, and forget one that was mended."""
+    def _judge(self, read: object, kind: Literal["question", "answer"], path: str) -> None:
+        """Name a broken file, and forget one that was mended."""
         if isinstance(read, Broken):
             article = "a question" if kind == "question" else "an answer"
             self._note(f"{kind}-invalid", path, f"{path} is not {article}: {read.problem}")
-            return None
-        if read is not None:
+        elif read is not None:
             self._found.pop((f"{kind}-invalid", path), None)
-        return read
 
     def _note(self, code: str, path: str, message: str) -> None:
         # Names and texts are the agent's: nothing of them may act on a terminal.
