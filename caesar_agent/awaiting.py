@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
@@ -43,11 +44,15 @@ def _await_in_thread(value: Awaitable[Any]) -> object:
     results: list[object] = []
     errors: list[BaseException] = []
     tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[object]]] = []
+    stopping = threading.Event()
 
     async def body() -> object:
         task = asyncio.current_task()
         assert task is not None
         tasks.append((asyncio.get_running_loop(), task))
+        # The interruption may have come before there was a task to cancel.
+        if stopping.is_set():
+            raise asyncio.CancelledError
         return await value
 
     def work() -> None:
@@ -60,13 +65,16 @@ def _await_in_thread(value: Awaitable[Any]) -> object:
     thread = threading.Thread(
         target=context.run, args=(work,), name="caesar-agent-async", daemon=True
     )
-    thread.start()
     try:
+        thread.start()
         thread.join()
     except BaseException:
+        stopping.set()
         for loop, task in tasks:
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join(UNWIND_SECONDS)
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(task.cancel)
+        if thread.ident is not None:
+            thread.join(UNWIND_SECONDS)
         raise
     if errors:
         raise errors[0]

@@ -93,6 +93,8 @@ class Desk:
             cwd=self.workspace,
             env={
                 **self.environ,
+                # For coverage of processes.
+                **{name: value for name, value in os.environ.items() if "COV" in name},
                 "PATH": os.environ["PATH"],
                 "PYTHONPATH": str(ROOT),
                 "PYTHONWARNINGS": "error",

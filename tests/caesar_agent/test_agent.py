@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from caesar_agent import Agent, MisuseError, Report
+from caesar_agent.interruption import interrupt
 from tests.caesar_agent.sdk import Desk, make_desk
 
 SDK_PAGE = Path(__file__).parents[2] / "docs" / "sdk.md"
@@ -318,6 +320,41 @@ def test_an_async_agent_works_where_a_loop_runs_already(desk: Desk) -> None:
 
     assert asyncio.run(caller()) == 0
     assert desk.report["summary"] == "hi"
+
+
+def test_what_goes_wrong_where_a_loop_runs_already_is_reported(desk: Desk) -> None:
+    async def main(agent: Agent) -> Report:
+        await asyncio.sleep(0)
+        raise RuntimeError("gone")
+
+    async def caller() -> int:
+        return desk.run(main)
+
+    assert asyncio.run(caller()) == 1
+    assert desk.report["summary"] == "The agent failed: RuntimeError: gone"
+
+
+def test_an_async_agent_is_interrupted_where_a_loop_runs_already(desk: Desk) -> None:
+    tidied: list[bool] = []
+
+    async def main(agent: Agent) -> Report:
+        try:
+            os.kill(os.getpid(), signal.SIGALRM)
+            await asyncio.sleep(60)
+        finally:
+            tidied.append(True)
+        return agent.success("never")
+
+    async def caller() -> int:
+        return desk.run(main)
+
+    handler = signal.signal(signal.SIGALRM, lambda *_: interrupt("stopped at its deadline"))
+    try:
+        assert asyncio.run(caller()) == 1
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+    assert desk.report["summary"] == "The agent was stopped at its deadline before it was done."
+    assert tidied == [True]
 
 
 def test_without_a_channel_a_question_is_not_waited_for_and_stays_open(desk: Desk) -> None:
