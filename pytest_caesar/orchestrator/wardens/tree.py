@@ -14,8 +14,11 @@ from typing import Any
 
 MAX_NAME = 4096
 """Bytes of a command line that are read to name a process."""
+PS_WAIT = 5.0
+"""Seconds that ps may take."""
 
 _PR_SET_CHILD_SUBREAPER = 36
+_PROC = sys.platform.startswith("linux") and os.path.isdir("/proc/self/task")
 _KERNEL_LISTS_CHILDREN = os.path.exists("/proc/thread-self/children")
 
 # Looked up by name: on macOS a type checker does not know them at all.
@@ -65,7 +68,7 @@ def children(pid: int) -> list[int]:
 
 def table() -> dict[int, tuple[int, int, str]]:
     """Return every process with its parent, its group and its state."""
-    if not os.path.isdir("/proc/self/task"):
+    if not _PROC:
         return table_of_ps()
     rows = ((int(name), stat(int(name))) for name in os.listdir("/proc") if name.isdigit())
     return {pid: status for pid, status in rows if status is not None}
@@ -73,15 +76,28 @@ def table() -> dict[int, tuple[int, int, str]]:
 
 def table_of_ps() -> dict[int, tuple[int, int, str]]:
     """Return what ``table`` does where there is no /proc, or nothing when ps fails too."""
+    output, itself = ps("-A", "-o", "pid=,ppid=,pgid=,stat=")
+    rows = (line.split() for line in output.decode("ascii", "replace").splitlines())
+    found = {int(row[0]): (int(row[1]), int(row[2]), row[3][0]) for row in rows if len(row) == 4}
+    found.pop(itself, None)
+    return found
+
+
+def ps(*arguments: str) -> tuple[bytes, int]:
+    """Return what ps prints, or nothing when it fails, and its own process id."""
     import subprocess  # noqa: PLC0415 - only where there is no /proc
 
-    command = ["/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,stat="]
+    command = ["/bin/ps", *arguments]
+    quiet = subprocess.DEVNULL
     try:
-        output = subprocess.run(command, capture_output=True, timeout=5, check=False).stdout
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    rows = (line.split() for line in output.decode("ascii", "replace").splitlines())
-    return {int(row[0]): (int(row[1]), int(row[2]), row[3][0]) for row in rows if len(row) == 4}
+        with subprocess.Popen(command, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet) as run:
+            try:
+                return run.communicate(timeout=PS_WAIT)[0], run.pid
+            except subprocess.TimeoutExpired:
+                run.kill()
+                return b"", run.pid
+    except OSError:
+        return b"", 0
 
 
 def stat(pid: int) -> tuple[int, int, str] | None:
@@ -95,11 +111,15 @@ def stat(pid: int) -> tuple[int, int, str] | None:
 
 def descendants(root: int) -> Iterator[tuple[int, int]]:
     """Yield (process, parent) for everything below ``root``, parents first."""
+    below: dict[int, list[int]] = {}
+    if not _KERNEL_LISTS_CHILDREN:
+        for child, (parent, _, _) in table().items():
+            below.setdefault(parent, []).append(child)
     seen = {root}
     stack = [root]
     while stack:
         parent = stack.pop()
-        for child in children(parent):
+        for child in children(parent) if _KERNEL_LISTS_CHILDREN else below.get(parent, ()):
             if child not in seen:
                 seen.add(child)
                 stack.append(child)
@@ -108,7 +128,7 @@ def descendants(root: int) -> Iterator[tuple[int, int]]:
 
 def send_signal(pid: int, parents: tuple[int, ...], number: int) -> None:
     """Signal a process if it still is a child of one of ``parents``; its id may have been reused."""
-    if _pidfd_open is None or _pidfd_send_signal is None or not os.path.isdir("/proc/self"):
+    if _pidfd_open is None or _pidfd_send_signal is None or not _PROC:
         quietly(os.kill, pid, number)
         return
     try:
@@ -127,13 +147,12 @@ def send_signal(pid: int, parents: tuple[int, ...], number: int) -> None:
 
 def name_of(pid: int) -> bytes:
     """Return the command line of a process, or its short name in brackets, or nothing."""
+    if not _PROC:
+        return ps("-p", str(pid), "-o", "command=")[0][:MAX_NAME].rstrip(b"\n")
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             line = file.read(MAX_NAME).rstrip(b"\0").replace(b"\0", b" ")
-        if line:
-            return line
-        with open(f"/proc/{pid}/comm", "rb") as file:
-            return b"[" + file.read(64).strip() + b"]"
+        return line or b"[" + read(f"/proc/{pid}/comm").strip() + b"]"
     except OSError:
         return b""
 
@@ -150,7 +169,7 @@ def marked(marks: tuple[bytes, ...]) -> list[int]:
     """Return the processes whose environment holds one of ``marks`` (``NAME=value``)."""
     found = []
     wanted = set(marks)
-    for name in os.listdir("/proc") if wanted and os.path.isdir("/proc/self") else ():
+    for name in os.listdir("/proc") if wanted and _PROC else ():
         if name.isdigit() and int(name) != os.getpid():
             try:
                 if wanted.intersection(read(f"/proc/{name}/environ").split(b"\0")):

@@ -114,6 +114,9 @@ class Warden:
         return self.status is not None
 
     def _reap(self) -> None:
+        """Reap what was adopted; without adoption the agent is the only child."""
+        if not self.exact:
+            return
         for pid in children(self.me):
             if pid != self.agent:
                 try:
@@ -167,8 +170,9 @@ class Warden:
                 self._signal_all(number)
             if now() >= until:
                 return
-            wait([self.wake], [], min(interval, max(until - now(), 0.0)))
+            # Drained first: looking may itself have started and ended a ps.
             drain(self.wake)
+            wait([self.wake], [], min(interval, max(until - now(), 0.0)))
             interval = min(interval * 2, 0.02)
 
     def _note(self, living: dict[int, int]) -> None:

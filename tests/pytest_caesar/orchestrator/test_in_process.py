@@ -510,7 +510,7 @@ def run_inner(
     return pytester.run(*command, *options, stdin=stdin)
 
 
-@pytest.mark.parametrize("capture", ["fd", "sys", "no", "tee-sys"])
+@pytest.mark.parametrize("capture", ["fd", "sys", "no"])
 def test_a_breakpoint_reaches_the_terminal(
     pytester: pytest.Pytester, stage: Stage, capture: str
 ) -> None:
