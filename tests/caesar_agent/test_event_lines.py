@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from caesar_agent.documents import Event
@@ -12,6 +12,9 @@ from caesar_agent.event_lines import MAX_DIAGNOSTICS, MAX_LINE_BYTES
 from caesar_agent.event_log import EventReading, read_events
 from pytest_caesar import strategies
 from tests.caesar_agent.documents.examples import event
+
+
+EXAMPLES = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
 def line(**fields: Any) -> bytes:
@@ -155,7 +158,7 @@ def test_a_line_full_of_beginnings_takes_linear_time() -> None:
     assert seqs(reading) == [1]
 
 
-@settings(deadline=None)
+@EXAMPLES
 @given(st.lists(strategies.events()), st.sampled_from([b"\n", b"\r\n", b"\n\n"]))
 def test_events_that_were_written_are_read(events: list[Event], end: bytes) -> None:
     reading = read_events(b"".join(item.to_line().encode() + end for item in events))
@@ -164,7 +167,7 @@ def test_events_that_were_written_are_read(events: list[Event], end: bytes) -> N
     assert reading.diagnostics == ()
 
 
-@settings(deadline=None)
+@EXAMPLES
 @given(st.lists(strategies.events(), min_size=1), st.data())
 def test_a_log_cut_anywhere_loses_the_last_event_at_most(
     events: list[Event], data: st.DataObject
@@ -178,7 +181,7 @@ def test_a_log_cut_anywhere_loses_the_last_event_at_most(
     assert len(reading.events) >= whole[:cut].count(b"\n")
 
 
-@settings(deadline=None)
+@EXAMPLES
 @given(
     st.lists(st.binary(max_size=40) | strategies.events().map(lambda item: item.to_line().encode()))
 )

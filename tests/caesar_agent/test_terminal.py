@@ -3,7 +3,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caesar_agent.terminal import one_line, printable
@@ -36,6 +36,7 @@ def test_what_is_cut_is_counted() -> None:
     assert printable("abcd", limit=4) == "abcd"
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_printable_text_can_always_be_printed(text: str) -> None:
     safe = printable(text)
@@ -45,6 +46,7 @@ def test_printable_text_can_always_be_printed(text: str) -> None:
     assert printable(safe) == safe
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.integers(2, 40))
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit=limit)

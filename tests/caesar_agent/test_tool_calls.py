@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from caesar_agent.documents import Event, ToolUseEvent
@@ -74,6 +74,7 @@ def test_an_id_that_is_used_again_is_another_call() -> None:
     assert [call.end.status for call in calls if call.end] == ["failed", "succeeded"]
 
 
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(strategies.events(type="tool_use") | strategies.events()))
 def test_every_use_is_in_exactly_one_call_or_repeats_a_start(events: list[Event]) -> None:
     calls = pair_tools(events)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from caesar_agent.documents import Event, EventType, Report, Task
 from pytest_caesar import strategies
 
-EXAMPLES = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 
 
 @EXAMPLES

@@ -168,7 +168,7 @@ def test_one_verdict_on_every_question_and_answer(name: str, value: Any) -> None
 def test_what_the_strategies_make_is_valid_everywhere(
     name: str, document: type[Document], strategy: st.SearchStrategy[Document]
 ) -> None:
-    @EXAMPLES
+    @settings(EXAMPLES, max_examples=40)
     @given(strategy)
     def check(made: Document) -> None:
         value = made.dump()
