@@ -108,6 +108,8 @@ def _merge(
     except GitError as error:
         unmerged = observer.git.run("ls-files", "-z", "--unmerged").records
         conflicts = {os.fsdecode(record.split(b"\t", 1)[1]) for record in unmerged}
+        if _is_applied(observer, patch):
+            return b"", []
         if conflicts:
             problem = "the same lines were changed in the meantime"
             raise ApplyError(
@@ -117,6 +119,16 @@ def _merge(
     entries, merged = observer.diff(snapshot.tree)
     paths = {path for entry in entries for path in (entry.path, entry.old_path) if path}
     return merged, sorted(paths)
+
+
+def _is_applied(observer: Observer, patch: bytes) -> bool:
+    """Tell whether the present state is what the patch leads to."""
+    observer.index.write_bytes(observer.snapshot.index)
+    try:
+        observer.git.run("apply", "--cached", "--check", "--reverse", "--binary", "-", stdin=patch)
+    except GitError:
+        return False
+    return True
 
 
 def _refusal(checkout: Checkout, problem: str, said: str) -> ApplyError:
