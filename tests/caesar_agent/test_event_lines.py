@@ -13,7 +13,6 @@ from caesar_agent.event_log import EventReading, read_events
 from pytest_caesar import strategies
 from tests.caesar_agent.documents.examples import event
 
-
 EXAMPLES = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
