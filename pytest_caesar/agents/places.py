@@ -32,6 +32,7 @@ class Place:
         user_config: the user's own layers count too.
         home: the folder meant by ``~``.
         runner: what runs agent definitions, or None.
+        config_dir: value of ``PI_CONFIG_DIR``, which moves a user's folder; or None.
     """
 
     project: Path
@@ -40,6 +41,7 @@ class Place:
     user_config: bool = False
     home: Path | None = None
     runner: str | None = None
+    config_dir: str | None = None
 
     def config(self) -> Config:
         """Read the configuration that counts here; raises ``ConfigError``."""
@@ -56,6 +58,7 @@ class Place:
             self.start if inside else self.project,
             self.home if self.user_config else None,
             stop_at=self.project,
+            config_dir=self.config_dir,
         )
 
     def names(self) -> tuple[str, ...]:

@@ -73,6 +73,7 @@ def select(
         user_config=user_config,
         home=home or (Path(environ["HOME"]) if environ.get("HOME") else None),
         runner=runner,
+        config_dir=environ.get("PI_CONFIG_DIR"),
     )
     agent = _resolve(text, place, _WAYS)
     if isinstance(agent, SelectionError):

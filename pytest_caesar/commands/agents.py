@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
         user_config=args.user_config,
         home=Path(os.environ["HOME"]) if os.environ.get("HOME") else None,
         runner=args.runner,
+        config_dir=os.environ.get("PI_CONFIG_DIR"),
     )
     entries, diagnostics = take_inventory(place)
     if args.json:

@@ -69,10 +69,8 @@ def _required(source: SourceFile, field: str) -> Iterator[Complaint]:
         return
     if field not in fields:
         keys = [key for name, key, _ in source.keys if name not in ("name", "description")]
-        folded = [key for key in keys if key.lower() == field]
-        hint = f" ({shown(folded[0])} is another key)" if folded else ""
-        if not hint and field == "description":
-            hint = near_miss(field, [key for key in keys if _similar(key, field)])
+        near = [key for key in keys if key.lower() == field or _similar(key, field)]
+        hint = f" ({shown(near[0])} is another key)" if near else ""
         found = f"there is no {field}{hint}"
     else:
         found = f"{field} is {kind(value)}, not text"
@@ -222,4 +220,6 @@ def _fold(key: str) -> str:
 
 
 def _similar(key: str, field: str) -> bool:
+    if field != "description":
+        return False  # short words are too near to others
     return SequenceMatcher(None, key.lower(), field).ratio() >= _CLOSE

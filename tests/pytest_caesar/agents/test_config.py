@@ -213,6 +213,48 @@ def test_a_role_replaces_a_built_in_one_whole() -> None:
             id="not-an-array",
         ),
         pytest.param(
+            "[policy]\nmax_depth = 1.5\n",
+            "config.toml:2: policy.max_depth: found the number 1.5; expected a whole number of "
+            "at least 0",
+            id="fraction",
+        ),
+        pytest.param(
+            "[policy]\nallow_recursion = 'yes'\n",
+            'config.toml:2: policy.allow_recursion: found the string "yes"; expected true or false',
+            id="not-a-boolean",
+        ),
+        pytest.param(
+            "[policy]\nallowed = 'codex'\n",
+            'config.toml:2: policy.allowed: found the string "codex"; expected a list of strings',
+            id="not-a-list",
+        ),
+        pytest.param(
+            "[policy]\ndefault_network = [1]\n",
+            'config.toml:2: policy.default_network: found a list of 1; expected one of "auto", '
+            '"on", "off"',
+            id="list-for-choice",
+        ),
+        pytest.param(
+            "[[role]]\nname = 'r'\nagents = []\n",
+            'config.toml:1: role[0].mode: missing; expected one of "read-only", "write"',
+            id="missing-choice",
+        ),
+        pytest.param(
+            "[[role]]\nname = 'r'\nmode = 'write'\n",
+            "config.toml:1: role[0].agents: missing; expected a list of strings",
+            id="missing-list",
+        ),
+        pytest.param(
+            "[models]\ncodex = 2024-01-01\n",
+            "config.toml:2: models.codex: found a date; expected a string",
+            id="date",
+        ),
+        pytest.param(
+            "[worktree]\ncopy = ['']\n",
+            "config.toml:2: worktree.copy: a path is blank or holds a NUL character",
+            id="blank-path",
+        ),
+        pytest.param(
             "[models]\ncodex = ' '\n",
             "config.toml:2: models.codex: it is blank; expected a string with something in it",
             id="blank-model",

@@ -243,6 +243,15 @@ def test_a_markdown_file_that_is_no_definition_says_what_is_missing(
     assert "name and description must be text" in problem
 
 
+def test_the_users_definitions_count_only_when_asked_for_and_may_be_moved(
+    write: Write, tmp_path: Path
+) -> None:
+    write("home/.other/agent/agents/sec.md", DEFINITION.format(name="sec"))
+    environ = {"HOME": str(tmp_path / "home"), "PI_CONFIG_DIR": ".other"}
+    refusal("sec", tmp_path, runner="codex", environ=environ)
+    assert process("sec", tmp_path, runner="codex", environ=environ, user_config=True).id == "sec"
+
+
 def test_definitions_above_the_project_do_not_count(write: Write, tmp_path: Path) -> None:
     write(".claude/agents/sec.md", DEFINITION.format(name="sec"))
     (tmp_path / "p").mkdir()

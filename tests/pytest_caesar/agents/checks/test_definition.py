@@ -212,6 +212,7 @@ def test_a_comment_that_cuts_a_description_is_told() -> None:
         ("name: ' fox'\ndescription: d", "name-form", "blanks around it"),
         ("name: 'fox, owl'\ndescription: d", "name-form", "a comma"),
         ("name: fox", "description-missing", "there is no description"),
+        ("name: fox\ndescripton: d", "description-missing", '("descripton" is another key)'),
         ("name: fox\ndescription: [d]", "description-missing", "description is a list, not text"),
     ],
 )
