@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import codecs
 import math
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from caesar_agent.agent_errors import CommandFailedError, MisuseError
 from caesar_agent.clock import monotonic
+from caesar_agent.command_lines import command_line, environment
 from caesar_agent.delivery import Delivery
 from caesar_agent.documents import Action, Report, Severity, Task
 from caesar_agent.gathered import Gathered, check_text, texts
 from caesar_agent.narration import MAX_SUMMARY, Narrator
-from caesar_agent.programs import CommandResult, Echo, Program, RunningPrograms
+from caesar_agent.output import echo_to
+from caesar_agent.programs import CommandResult, Program, RunningPrograms
 from caesar_agent.terminal import one_line
 
 MAX_WAIT = 300.0
 """Longest wait for an answer unless the agent says otherwise, in seconds: five minutes, from
 the specification."""
-
-MAX_COMMAND = 2000
-"""Longest command line in ``commands_run``, in characters; a prompt that was handed on in an
-argument is no news to the reader."""
 
 MAX_ERROR_OUTPUT = 2000
 """How much of a failed command's output its error repeats, in characters."""
@@ -134,7 +129,7 @@ class Agent:
             CommandFailedError: with ``check`` only. That a program is not there is an
                 exit code (127), and not an error.
         """
-        argv, line = _command_line(command)
+        argv, line = command_line(command)
         if timeout is not None and not timeout > 0:
             raise MisuseError(method="command", problem=f"timeout is {timeout!r} s, expected > 0")
         folder = self.workspace if cwd is None else self.workspace / cwd
@@ -146,14 +141,14 @@ class Agent:
             "id": f"command_{self._commands}",
             "input_summary": one_line(line, limit=MAX_SUMMARY),
         }
-        program = Program(argv, command=line, cwd=folder, env=_environment(env))
+        program = Program(argv, command=line, cwd=folder, env=environment(env))
         self._narrator.tell("tool_use", **told, status="started")
         code, note = None, "interrupted"
         status = "failed"
         with self._programs.running(program):
             try:
                 result = program.run(
-                    timeout=timeout, stdout=_echo(sys.stdout), stderr=_echo(sys.stderr)
+                    timeout=timeout, stdout=echo_to(sys.stdout), stderr=echo_to(sys.stderr)
                 )
                 code, note = result.exit_code, result.note
                 status = "succeeded" if result.ok else "failed"
@@ -354,57 +349,3 @@ class Agent:
             if relative.split(os.sep, 1)[0] != os.pardir:
                 return Path(relative).as_posix()
         return path
-
-
-def _command_line(
-    command: Sequence[str | os.PathLike[str]] | str,
-) -> tuple[list[str], str]:
-    if isinstance(command, str):
-        argv, line = ["/bin/sh", "-c", command], command
-    else:
-        try:
-            argv = [os.fspath(part) for part in command]
-        except TypeError as error:
-            raise MisuseError(
-                method="command", problem=f"expected strings and paths, found {command!r:.200}"
-            ) from error
-        line = shlex.join(argv)
-    check_text("command", "the command", line)
-    if any("\0" in part for part in argv):
-        raise MisuseError(method="command", problem="a NUL character cannot be in an argument")
-    return argv, line if len(line) <= MAX_COMMAND else f"{line[: MAX_COMMAND - 1]}…"
-
-
-def _environment(extra: Mapping[str, str | None] | None) -> dict[str, str]:
-    environment = dict(os.environ)
-    for name, value in (extra or {}).items():
-        if value is None:
-            environment.pop(name, None)
-        else:
-            environment[name] = value
-    return environment
-
-
-def _echo(stream: TextIO | None) -> Echo:
-    """Return what passes bytes on to a text stream, as they are where it takes bytes."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    binary = getattr(stream, "buffer", None)
-    broken = stream is None
-
-    def echo(chunk: bytes) -> None:
-        nonlocal broken
-        if broken or stream is None:
-            return
-        try:
-            if binary is None:
-                stream.write(decoder.decode(chunk))
-            else:
-                # What was printed before stands before.
-                stream.flush()
-                binary.write(chunk)
-            stream.flush()
-        except (OSError, ValueError):
-            # Nobody reads any more: the program goes on, as do we.
-            broken = True
-
-    return echo

@@ -9,20 +9,15 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from caesar_agent.clock import monotonic
 from caesar_agent.interruption import shielded
+from caesar_agent.output import Echo, Tail, drain, read
 from caesar_agent.process_tree import ProcessTree
-
-MAX_OUTPUT_BYTES = 1 << 20
-"""How much of each stream is kept, from its end; all of it is passed on as it comes."""
-
-CHUNK_BYTES = 1 << 16
-"""Read at once from a pipe."""
 
 TERMINATION_SECONDS = 1.0
 """From SIGTERM to SIGKILL; well within the five seconds that an orchestrator leaves the agent."""
@@ -33,15 +28,9 @@ NOTICE_SECONDS = 0.25
 POLL_SECONDS = 0.02
 """The same where the end of a process cannot be waited for together with its output."""
 
-LAST_CHUNKS = 32
-"""Reads of a pipe after its writer has ended: twice what the largest pipe holds, so that a
-process which inherited the pipe and goes on writing cannot hold the agent."""
-
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 """Exit codes of programs that did not start, as shells give them."""
-
-Echo = Callable[[bytes], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +142,7 @@ class Program:
         stdout: Echo,
         stderr: Echo,
     ) -> CommandResult:
-        tails = (_Tail(), _Tail())
+        tails = (Tail(), Tail())
         timed_out = False
         with contextlib.ExitStack() as stack:
             selector = stack.enter_context(selectors.DefaultSelector())
@@ -167,7 +156,7 @@ class Program:
             while True:
                 left = pause if timeout is None else started + timeout - monotonic()
                 for key, _ in selector.select(max(0.0, min(pause, left))):
-                    if key.data is not None and not _read(key.fd, *key.data):
+                    if key.data is not None and not read(key.fd, *key.data):
                         selector.unregister(key.fileobj)
                 if process.poll() is not None:
                     break
@@ -177,13 +166,13 @@ class Program:
                     break
             for key in list(selector.get_map().values()):
                 if key.data is not None:
-                    _drain(key.fd, *key.data)
+                    drain(key.fd, *key.data)
         return self._result(process.returncode, tails, monotonic() - started, timeout, timed_out)
 
     def _result(
         self,
         code: int,
-        tails: tuple[_Tail, _Tail],
+        tails: tuple[Tail, Tail],
         duration: float,
         timeout: float | None,
         timed_out: bool,  # noqa: FBT001 - private
@@ -243,46 +232,6 @@ class RunningPrograms:
         deadline = monotonic() + 2 * TERMINATION_SECONDS
         while self._programs and monotonic() < deadline:
             time.sleep(0.01)
-
-
-class _Tail:
-    """The last bytes of a stream."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-        self.truncated = False
-
-    def add(self, chunk: bytes) -> None:
-        self._data += chunk
-        # Cut at twice the size, so that a long stream is not moved at every chunk.
-        if len(self._data) > 2 * MAX_OUTPUT_BYTES:
-            del self._data[:-MAX_OUTPUT_BYTES]
-            self.truncated = True
-
-    def text(self) -> str:
-        if len(self._data) > MAX_OUTPUT_BYTES:
-            del self._data[:-MAX_OUTPUT_BYTES]
-            self.truncated = True
-        return self._data.decode("utf-8", "replace")
-
-
-def _drain(descriptor: int, tail: _Tail, echo: Echo) -> None:
-    """Pass on what the program left in the pipe when it ended."""
-    for _ in range(LAST_CHUNKS):
-        if not _read(descriptor, tail, echo, at_end=True):
-            return
-
-
-def _read(descriptor: int, tail: _Tail, echo: Echo, *, at_end: bool = False) -> bool:
-    """Pass one chunk on; say whether there may be more."""
-    try:
-        chunk = os.read(descriptor, CHUNK_BYTES)
-    except BlockingIOError:
-        return not at_end
-    if chunk:
-        tail.add(chunk)
-        echo(chunk)
-    return bool(chunk)
 
 
 def _watch_end(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from caesar_agent import Agent, CommandFailedError, CommandResult, Report
+from caesar_agent.output import MAX_OUTPUT_BYTES
 from caesar_agent.process_tree import ProcessTree
-from caesar_agent.programs import MAX_OUTPUT_BYTES
 from tests.caesar_agent.sdk import Desk, make_desk
 
 
