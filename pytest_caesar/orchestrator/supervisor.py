@@ -49,7 +49,7 @@ POLL: Final = 0.05
 """Seconds between two looks at ``cancelled``, ``delivered`` and ``on_poll``; an end is noticed at once."""
 START_WAIT: Final = 60.0
 """Seconds that a start may take: a busy machine, never an agent, can need them."""
-SLACK: Final = SETTLE + LEFTOVER_GRACE + KILL_WAIT + 5.0
+SLACK: Final = SETTLE + LEFTOVER_GRACE + 2 * KILL_WAIT + 5.0
 """Seconds after the latest possible SIGKILL by which the warden must have answered."""
 
 

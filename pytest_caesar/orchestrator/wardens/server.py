@@ -105,13 +105,14 @@ def _serve_one(control: socket.socket, kind: bytes, fds: list[int], parent: int)
             request = link.receive(60.0)
             if request is not None:
                 Warden(link, parent, wake).run(request, *fds[1:4])
-    finally:
         os._exit(0)
+    finally:
+        os._exit(1)
 
 
 def _collect(wardens: set[int]) -> None:
-    """Reap what ended; when a warden was killed, end what it leaves to us."""
-    killed = False
+    """Reap what ended; when a warden did not end as it should, end what it leaves to us."""
+    broken = False
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -121,8 +122,8 @@ def _collect(wardens: set[int]) -> None:
             break
         if pid in wardens:
             wardens.discard(pid)
-            killed = killed or os.WIFSIGNALED(status)
-    if killed:
+            broken = broken or status != 0
+    if broken:
         _end_strays(wardens)
 
 

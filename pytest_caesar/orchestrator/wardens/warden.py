@@ -65,6 +65,7 @@ class Warden:
         self.link.send(("ended", code, number, self.why, left, survivors))
 
     def _watch(self, deadline: float, grace: float) -> None:
+        give_up_at = 0.0
         following: list[Any] = [self.link, self.wake]
         if self.harness >= 0:
             following.append(self.harness)
@@ -72,17 +73,19 @@ class Warden:
             until = self.kill_at if self.why else deadline
             ready = wait(following, [], until - now())
             drain(self.wake)
-            if self.link.fileno() in ready or self.harness in ready:
-                message = self.link.receive(0)
-                if message is not None:
+            if self.link.fileno() in ready:
+                while (message := self.link.receive(0)) is not None:
                     self._end("asked", message[1])
-                elif self.link.closed or self.harness in ready:
-                    following = [self.wake]
-                    self._end("orphaned", min(grace, ORPHAN_GRACE))
+            if self.link.closed or self.harness in ready:
+                following = [self.wake]
+                self._end("orphaned", min(grace, ORPHAN_GRACE))
             if now() >= deadline:
                 self._end("deadline", grace)
             if self.why and now() >= self.kill_at:
                 self._signal_all(signal.SIGKILL)
+                give_up_at = give_up_at or now() + KILL_WAIT
+                if now() >= give_up_at:
+                    return
                 # Once more after a while, should something have been forked past the sweep.
                 self.kill_at = now() + 0.05
 
@@ -155,7 +158,7 @@ class Warden:
             self._until(KILL_WAIT, (signal.SIGKILL,))
         living = self._living()
         try:  # noqa: SIM105 - contextlib is not imported for it
-            os.waitpid(self.agent, 0)
+            os.waitpid(self.agent, os.WNOHANG)
         except OSError:
             pass
         return [(pid, name_of(pid)) for pid in living]
