@@ -17,6 +17,7 @@ from freezegun import freeze_time
 
 from caesar_agent.mailbox import Answer, Mailbox, Reply, Silence
 from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.orchestrator import attendance as attendance_module
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.attendance import Attendance
 from tests.caesar_agent.channel_client import events, make_task
@@ -259,3 +260,30 @@ def test_the_script_of_the_documentation_asks_and_hears(task_dir: Path) -> None:
             check=True,
         )
     assert done.stdout == "no"
+
+
+def test_a_function_that_does_not_return_does_not_keep_the_run(
+    task_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attendance_module, "JOIN_TIMEOUT", 0.05)
+    entered, free = threading.Event(), threading.Event()
+
+    def stuck(question: object) -> bool:
+        entered.set()
+        return free.wait(TIMEOUT)
+
+    answers = ScriptedAnswers().on(stuck, "no")
+    with attended(task_dir, answers) as attendance:
+        Mailbox(task_dir).ask("Keep it?")
+        assert entered.wait(TIMEOUT)
+    free.set()
+    assert answers.errors == ("a function of the script did not return",)
+    assert attendance.questions == ()
+    attendance._thread.join(TIMEOUT)
+
+
+def test_what_the_event_log_does_not_take_is_told_and_the_answer_counts(task_dir: Path) -> None:
+    (task_dir / "events.jsonl").mkdir()
+    with attended(task_dir, ScriptedAnswers().on("Keep", "no")) as attendance:
+        assert isinstance(ask(task_dir, "Keep it?"), Answer)
+    assert {found.code for found in attendance.diagnostics} == {"events-unwritable"}
