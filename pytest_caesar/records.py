@@ -87,15 +87,23 @@ def junit_property(run: Run) -> tuple[str, str]:
     )
 
 
-def keep(run: Run, folder: Path, *, nodeid: str) -> None:
-    """Copy a task directory to ``folder/<test>/<task id>``; links are kept as links."""
+def keep(run: Run, folder: Path, *, nodeid: str) -> str | None:
+    """Copy a task directory to ``folder/<test>/<task id>``; links are kept as links.
+
+    Returns:
+        Why it could not be copied, or None.
+    """
     name = re.sub(r"[^A-Za-z0-9_.\[\]-]+", "-", nodeid).strip("-.")[:120] or "test"
     target = folder / name / run.task.id
     number = 1
     while os.path.lexists(target):
         number += 1
         target = folder / name / f"{run.task.id}-{number}"
-    shutil.copytree(run.task_dir, target, symlinks=True, ignore=_special)
+    try:
+        shutil.copytree(run.task_dir, target, symlinks=True, ignore=_special)
+    except OSError as error:
+        return f"{run.task_dir} could not be copied to {target}: {error}"
+    return None
 
 
 def _special(folder: str, names: list[str]) -> list[str]:

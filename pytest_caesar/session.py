@@ -110,6 +110,7 @@ class CaesarSession:
             select_agents(self.settings) if self.settings.agents else ()
         )
         self.records: list[dict[str, Any]] = []
+        self.problems: list[str] = []
         self.outcomes: dict[str, str] = {}
         self._ended: dict[str, tuple[Path, str]] = {}
         self._with_snapshots: set[str] = set()
@@ -229,7 +230,10 @@ class CaesarSession:
 
         if self.settings.keep is not None:
             for run in new:
-                keep(run, self.settings.keep, nodeid=item.nodeid)
+                problem = keep(run, self.settings.keep, nodeid=item.nodeid)
+                if problem:
+                    self.problems.append(problem)
+                    report.sections.append((f"caesar run {run.task.id}: not kept", problem))
         report.caesar_runs = [  # type: ignore[attr-defined]
             record(run, number=state.sent + index, report=report)
             for index, run in enumerate(new, 1)
@@ -299,32 +303,40 @@ class CaesarSession:
             reaper.close()
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, exitstatus: int) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write ``--caesar-json``."""
         if self.is_worker or self.settings.json_path is None:
             return
         from pytest_caesar.records import write_json  # noqa: PLC0415 - only when asked for
 
-        write_json(
-            self.settings.json_path,
-            records=self.records,
-            outcomes=self.outcomes,
-            agents=[agent.id for agent in self.agents],
-            exit_status=int(exitstatus),
-        )
+        try:
+            write_json(
+                self.settings.json_path,
+                records=self.records,
+                outcomes=self.outcomes,
+                agents=[agent.id for agent in self.agents],
+                exit_status=int(exitstatus),
+            )
+        except OSError as error:
+            self.problems.append(
+                f"--caesar-json={self._shown(self.settings.json_path)} was not written: {error}"
+            )
+            session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter, exitstatus: int) -> None:
         """Count the runs, and say what to do when nothing was collected."""
         if self.is_worker:
             return
+        from caesar_agent.terminal import one_line  # noqa: PLC0415 - once
         from pytest_caesar.summary import nothing_collected, summary_lines  # noqa: PLC0415 - once
 
         lines = summary_lines(self.records)
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if nothing and self.agents and not terminalreporter.stats.get("deselected"):
             lines = nothing_collected(self.settings.agents)
-        if self.settings.json_path is not None and self.records:
+        if self.settings.json_path is not None and self.settings.json_path.is_file():
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
+        lines += [f"problem: {one_line(problem, limit=400)}" for problem in self.problems]
         if lines:
             terminalreporter.write_sep("-", "caesar")
             for line in lines:

@@ -89,3 +89,21 @@ def test_an_existing_path_as_a_separate_argument_is_refused(
     result = run(option, "there")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*write {option}=there"])
+
+
+def test_what_cannot_be_written_is_told(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester)
+    pytester.mkdir("there")
+    (pytester.path / "file").write_text("")
+    pytester.makepyfile(
+        "def test_it(caesar_orchestrator):\n    caesar_orchestrator.delegate('Say')\n"
+    )
+    result = run("--caesar-agent=./agent.sh", "--caesar-json=there", "--caesar-keep=file")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "problem: *t_0001 could not be copied to *",
+            "problem: --caesar-json=there was not written: *",
+        ]
+    )

@@ -135,10 +135,10 @@ def test_one_parameter_alone_is_updated_alone(
 
 
 def test_a_comparison_that_is_gone_leaves_its_file_unused(
-    pytester: pytest.Pytester, run_both: Runs
+    pytester: pytest.Pytester, run: Runs, run_both: Runs
 ) -> None:
     pytester.makepyfile(test_p=PARAMETERS)
-    run_both("--snapshot-update")
+    run("--snapshot-update")
     pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
     result = run_both()
     result.stdout.fnmatch_lines(["*3 snapshots unused.*"])
@@ -405,9 +405,9 @@ PATCH = """\
 """
 
 
-def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run_both: Runs) -> None:
+def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run: Runs, run_both: Runs) -> None:
     pytester.makepyfile(test_it=RUN)
-    run_both("--snapshot-update", "--basetemp=one").assert_outcomes(passed=1)
+    run("--snapshot-update", "--basetemp=one").assert_outcomes(passed=1)
     folder = pytester.path / "__caesar__" / "test_it"
     assert sorted(path.name for path in folder.iterdir()) == [
         "test_run.events.json",
