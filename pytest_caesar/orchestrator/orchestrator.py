@@ -101,6 +101,10 @@ class Orchestrator:
         self.answers = answers
         self.runs: list[Run] = []
 
+    def __repr__(self) -> str:
+        agent = self.agent.id if self.agent is not None else None
+        return f"<Orchestrator of agent {agent!r} on {self.project}>"
+
     def delegate(  # noqa: PLR0913 - the fields of a task, all by name
         self,
         objective: str,
