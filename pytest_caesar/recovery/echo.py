@@ -11,8 +11,12 @@ from pytest_caesar.recovery.decoding import canonical
 from pytest_caesar.recovery.example import example
 from pytest_caesar.recovery.scanning import Span, Survey
 
-_NOISE = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|[\s\\]+")
-"""What a wrapping adds: terminal colours, white space, the backslashes of JSON strings."""
+_COLOUR = re.compile(rb"\x1b\[[0-9;?]{0,32}[ -/]{0,8}[@-~]")
+_NOISE = b" \t\n\r\v\f\\"
+"""What a wrapping adds beside colours: white space, the backslashes of JSON strings."""
+
+_WRAPPING = 16
+"""How much longer than the brief an echo of all of it may be; longer text is no echo."""
 
 _SPECIFIC = 4
 """Bytes of a summary that must agree before a fragment counts as an echo."""
@@ -29,11 +33,13 @@ class Echo:
         values: canonical JSON of the objects that the brief shows.
         texts: the brief and the example of this project, without white space.
         lines: their lines, without white space, as a suffix test takes them.
+        size: length of the longer of the two, in bytes.
     """
 
     values: frozenset[str]
     texts: tuple[bytes, ...]
     lines: tuple[bytes, ...]
+    size: int
 
     def is_shown(self, value: object) -> bool:
         """Say whether the brief shows this very object, or whether it is a bare placeholder."""
@@ -46,9 +52,11 @@ class Echo:
     def holds(self, excerpt: bytes) -> bool:
         """Say whether text that is not a report is a piece of the brief, in any wrapping.
 
-        O(len(excerpt)) for a given brief.
+        O(len(brief)) for a given number of wrappings.
         """
-        squeezed = _NOISE.sub(b"", excerpt)
+        if len(excerpt) > _WRAPPING * self.size:
+            return False
+        squeezed = _squeezed(excerpt)
         if not squeezed.startswith(b"{"):
             # An opening line with prose after it: the brief says how to report.
             return any(squeezed in text for text in self.texts)
@@ -57,7 +65,7 @@ class Echo:
             return False
         if any(squeezed in text for text in self.texts):
             return True
-        lines = [line for line in (_NOISE.sub(b"", part) for part in excerpt.split(b"\n")) if line]
+        lines = [line for line in (_squeezed(part) for part in excerpt.split(b"\n")) if line]
         return len(lines) > 1 and all(line.endswith(self.lines) for line in lines[:-1])
 
 
@@ -71,13 +79,18 @@ def echo_of(brief: str | None, *, task_id: str = "") -> Echo:
         survey = Survey(text)
         values.update(_canonical_text(survey.excerpt(span)) for span in _all_spans(survey))
     values.discard("")
-    lines = {_NOISE.sub(b"", line) for text in known for line in text.split(b"\n")}
+    lines = {_squeezed(line) for text in known for line in text.split(b"\n")}
     lines.discard(b"")
     return Echo(
         values=frozenset(values),
-        texts=tuple(_NOISE.sub(b"", text) for text in known),
+        texts=tuple(_squeezed(text) for text in known),
         lines=tuple(sorted(lines)),
+        size=max(len(text) for text in known),
     )
+
+
+def _squeezed(text: bytes) -> bytes:
+    return _COLOUR.sub(b"", text).translate(None, _NOISE)
 
 
 def _canonical_text(excerpt: bytes) -> str:
