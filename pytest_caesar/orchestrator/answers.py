@@ -202,14 +202,21 @@ class ScriptedAnswers:
 
     def choose(self, question: AskedQuestion) -> Script | None:
         """Return the script for a question and count it as used; None when it is unscripted."""
-        with self._lock:
-            for script in self._scripts:
-                if script.picks(question):
-                    script.used += 1
-                    return script
-            if self.policy == "fail":
+        # A matcher is the user's and may take its time: never under the lock.
+        for script in tuple(self._scripts):
+            if script.picks(question) and self._claim(script):
+                return script
+        if self.policy == "fail":
+            with self._lock:
                 self._unscripted.append(question)
         return None
+
+    def _claim(self, script: Script) -> bool:
+        with self._lock:
+            if script.times is not None and script.used >= script.times:
+                return False
+            script.used += 1
+            return True
 
     def fault(self, text: str) -> None:
         """Note that the script itself went wrong, such as a function that raised."""
