@@ -14,6 +14,9 @@ from caesar_agent.task_directory import open_regular
 MAX_EVENTS_BYTES = 64 * 2**20
 """Bytes of a log that are read at most: the last 64 MiB."""
 
+MAX_EVENTS = 250_000
+"""Lines that are read at most: the last ones. An event costs some 1.4 KB of memory."""
+
 _CHUNK = 2**20
 
 _ANCHOR = 64
@@ -28,7 +31,8 @@ def read_events(log: Path | bytes, *, task_id: str | None = None) -> EventReadin
 
     Args:
         log: the file, which need not exist, or its bytes. Of a file larger than
-            ``MAX_EVENTS_BYTES`` only the end is read.
+            ``MAX_EVENTS_BYTES``, or of more lines than ``MAX_EVENTS``, only the end
+            is read.
         task_id: events of other tasks are skipped with a diagnostic; None takes all.
 
     Returns:
@@ -63,9 +67,15 @@ def _take_all(reader: LineReader, data: bytes) -> None:
     data, unusual = plain_utf8(data)
     if unusual:
         reader.note(unusual, "the log is not plain UTF-8; it was read all the same", line=1)
-    end = data.rfind(b"\n") + 1
-    reader.take_lines(data[:end])
-    reader.take_unfinished(data[end:])
+    *lines, unfinished = data.split(b"\n")
+    skipped = len(lines) - MAX_EVENTS
+    if skipped > 0:
+        reader.line += skipped
+        reader.note("events-cut", f"the first {reader.line} lines were not read")
+        del lines[:skipped]
+    for line in lines:
+        reader.take(line)
+    reader.take_unfinished(unfinished)
 
 
 def _count_lines(descriptor: int, size: int) -> int:

@@ -70,6 +70,20 @@ def test_of_a_log_beyond_the_bound_the_end_is_read(
     ]
 
 
+def test_of_a_log_of_too_many_lines_the_end_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_reading, "MAX_EVENTS", 3)
+    path.write_bytes(b"".join(line(seq=number) for number in range(5)) + b"x\n")
+    reading = read_events(path)
+
+    assert seqs(reading) == [3, 4]
+    assert [(item.code, item.line) for item in reading.diagnostics] == [
+        ("events-cut", 3),
+        ("event-line-invalid", 6),
+    ]
+
+
 def test_a_tail_gives_each_event_once(path: Path) -> None:
     tail = EventTail(path)
     assert tail.read() == EventReading()
