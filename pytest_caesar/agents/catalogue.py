@@ -101,6 +101,7 @@ _CODEX = KnownCli(
     # In the read-only sandbox an added folder is not writable, so it is not even added.
     write_args=("-s", "workspace-write", "--add-dir", "{{taskDir}}"),
     read_only_args=("-s", "read-only"),
+    # The one setting of this entry that is documented and was not tried.
     network_args=("-c", "sandbox_workspace_write.network_access=true"),
     model_args=("-m", "{{model}}"),
     schema_args=("--output-schema", "{{schemaPath}}"),

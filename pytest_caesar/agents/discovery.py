@@ -16,6 +16,7 @@ from pytest_caesar.agents.definitions import (
     Source,
     agent_of_front_matter,
 )
+from pytest_caesar.agents.fallback import fallback_damage
 from pytest_caesar.agents.front_matter import FrontMatter, parse_front_matter
 from pytest_caesar.agents.plugins import list_plugin_roots
 
@@ -254,11 +255,11 @@ def _skipped(file: Path, error: OSError | AgentParsingError) -> Diagnostic:
 
 def _fallback_findings(file: Path, front: FrontMatter) -> Iterator[Diagnostic]:
     if front.fallback:
-        kept = ", ".join(sorted(front.fields))
+        damage = "; ".join(fallback_damage(front)) or "nothing was damaged"
         yield Diagnostic(
             code="definition-fallback",
             message=f"Failed to parse YAML frontmatter ({file}): {front.problem}; it was read "
-            f"line by line, each value as plain text (fields kept: {kept})",
+            f"line by line, each value as plain text ({damage})",
             path=str(file),
             line=front.problem_line,
         )

@@ -31,7 +31,7 @@ class FrontMatter:
         present: there is a block: opened at the first character, and closed.
         fallback: YAML could not read it, so it was read line by line.
         problem: what YAML says, or "".
-        problem_line: 1-based line of the file where YAML stopped, or None.
+        problem_line: 1-based line where YAML stopped, comments taken out; or None.
         metadata: the text of the block, comments taken out.
     """
 
@@ -55,6 +55,7 @@ def parse_front_matter(content: str) -> FrontMatter:
     if end == -1:
         return FrontMatter(fields={}, body=text)
     metadata = text[4:end]
+    first = 2 if text[3] == "\n" else 1
     body = text[end + 4 :].strip(JS_BLANKS)
     try:
         # The cut took the last line end; without it a block scalar loses its own.
@@ -66,7 +67,7 @@ def parse_front_matter(content: str) -> FrontMatter:
             present=True,
             fallback=True,
             problem=error.text,
-            problem_line=None if error.line is None else error.line + 2,
+            problem_line=None if error.line is None else error.line + first,
             metadata=metadata,
         )
     return FrontMatter(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pytest_caesar.agents.checks.complaint import Complaint
 from pytest_caesar.agents.checks.source import SourceFile, original_lines
+from pytest_caesar.agents.fallback import fallback_damage
 from pytest_caesar.agents.front_matter import JS_BLANKS, remove_comments
 
 _NO_BLOCK = "it finds no front matter, so no name, and leaves the file out"
@@ -16,7 +17,7 @@ _BLOCK_LATER = re.compile(
 )
 _YAMLISH = re.compile(r"[A-Za-z0-9_-]+[ \t]*:|[ \t]|- ")
 _FIELD = re.compile(r"(name|description|tools|spawns|model|output|thinking-?[lL]evel)[ \t]*:")
-_TEMPLATE = re.compile(r"\{\{[#/]\w|\{%-?\s*\w+")
+_TEMPLATE = re.compile(r"\{\{[#/]\w|\{%-?\s*\w+|\A\{\{\w")
 _HEAD = 8_192
 """Characters at the head of a file in which a misplaced block is looked for."""
 
@@ -176,12 +177,13 @@ def _fields_behind(rest: str) -> bool:
 def _not_yaml(source: SourceFile) -> Complaint:
     front = source.front
     lines = front.metadata.split("\n")
-    number = min((front.problem_line or 2) - 2, len(lines) - 1)
     first = 2 if source.text[3:4] == "\n" else 1
+    number = min((front.problem_line or first) - first, len(lines) - 1)
     numbers = original_lines(source.text)
     line = lines[number] if lines else ""
     cause, mend = _cause(line, number)
-    damage = _damage(source, lines)
+    hurt = fallback_damage(front)
+    damage = f" ({'; '.join(hurt)})" if hurt else ""
     return Complaint(
         code="not-yaml",
         path=source.path,
@@ -218,25 +220,6 @@ def _cause(line: str, number: int) -> tuple[str, str]:
     if number and line[:1].isspace():
         return "", "quote the value, or write it as a block (key: |) with every line indented"
     return "", "quote values that hold : # [ ] { } or quotes"
-
-
-def _damage(source: SourceFile, lines: list[str]) -> str:
-    fields = source.front.fields
-    hurt = [
-        f"{name} keeps its {'quotes' if value[0] in QUOTES else 'brackets or block sign'}"
-        for name, value in fields.items()
-        if name in _READ and isinstance(value, str) and value[:1] in QUOTES | set("[{|>") and value
-    ]
-    lost = sum(1 for line in lines if line.strip() and not re.match(r"[A-Za-z0-9_-]+:", line))
-    if lost:
-        hurt.append(f"{lost} line{'s' if lost > 1 else ''} that start no key are lost")
-    return f" ({'; '.join(hurt)})" if hurt else ""
-
-
-QUOTES = frozenset("\"'")
-_READ = frozenset(
-    {"name", "description", "tools", "spawns", "model", "thinkingLevel", "output", "blocking"}
-)
 
 
 def _comment_cuts_value(source: SourceFile) -> Iterator[Complaint]:

@@ -149,11 +149,18 @@ def test_one_broken_file_does_not_stop_the_others(write: Write, project: Path) -
 def test_a_file_that_is_not_yaml_is_loaded_and_told_with_its_line(
     write: Write, project: Path
 ) -> None:
-    write("project/.claude/agents/a.md", "---\nname: a\ndescription: x: y\n---\n")
+    file = write(
+        "project/.claude/agents/a.md", "---\nname: a\ndescription: x: y\ntools: [r]\n  b: c\n---\n"
+    )
     discovery = discover(project)
     assert discovery.get("a") is not None
     [finding] = discovery.diagnostics
     assert (finding.code, finding.line) == ("definition-fallback", 3)
+    assert finding.message == (
+        f"Failed to parse YAML frontmatter ({file}): mapping values are not allowed here; it was "
+        "read line by line, each value as plain text (tools keeps its brackets or block sign; "
+        "1 line that starts no key is lost)"
+    )
 
 
 def test_a_folder_that_is_a_file_counts_as_empty(write: Write, project: Path) -> None:
