@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.errors import CaesarError
+from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.interruption import shielded
 from caesar_agent.terminal import printable
 
@@ -46,13 +46,14 @@ class Narrator:
             with shielded():
                 self._log = self._log or EventLog(self._path, task_id=self._task_id)
                 self._log.append(type=type, **fields)
+        except DocumentError as error:
+            self._warn(f"an event of type {type} was not written: {error}")
         except (OSError, CaesarError, ValueError) as error:
-            print(
-                f"caesar: events cannot be written to {printable(str(self._path))}: "
-                f"{printable(str(error))}; the work goes on without them",
-                file=sys.stderr,
-            )
+            self._warn(f"events cannot be written to {self._path}: {error}; the work goes on")
             self._path = None
+
+    def _warn(self, text: str) -> None:
+        print(f"caesar: {printable(text)}", file=sys.stderr)
 
     def tell_started(self, *, agent: str, command: str) -> None:
         """Append ``started``, unless the orchestrator has."""

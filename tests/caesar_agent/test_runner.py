@@ -8,6 +8,7 @@ import pytest
 
 from caesar_agent import Agent, Report
 from caesar_agent.interruption import Interrupted, interrupt
+from caesar_agent.narration import Narrator
 from tests.caesar_agent.sdk import Desk, make_desk
 
 
@@ -351,6 +352,20 @@ def test_a_log_that_cannot_be_written_is_told_once_and_the_work_goes_on(
     warning = capsys.readouterr().err
     assert warning.startswith(f"caesar: events cannot be written to {desk.directory}/events.jsonl")
     assert warning.count("\n") == 1
+
+
+def test_an_event_that_is_none_does_not_silence_the_others(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    narrator = Narrator(desk.directory / "events.jsonl", "t_0001")
+
+    narrator.tell("progress", message="one", pct="half\x1b")
+    narrator.tell("progress", message="two")
+
+    warning = capsys.readouterr().err
+    assert warning.startswith("caesar: an event of type progress was not written: invalid event")
+    assert "\x1b" not in warning
+    assert [event["message"] for event in desk.events] == ["two"]
 
 
 def test_a_log_that_is_a_link_is_not_followed(desk: Desk, tmp_path: Path) -> None:
