@@ -83,6 +83,7 @@ CODES: dict[str, str] = {
     "index-locked": "A git process of the agent left its lock in the workspace.",
     "repository-tampered": "Git's own files, such as its configuration or hooks, were changed.",
     "ignored-file-changed": "A file that git ignores was changed; no patch holds it.",
+    "filters-not-run": "Filters of the repository are not run; the agent sees what git stores.",
     "isolation-changed": "A worktree was made although working in place was asked for.",
     "isolation-degraded": "The agent works in place because no worktree can be made there.",
     "uncommitted-work": "The project holds uncommitted work, which the agent's worktree does not.",
@@ -124,6 +125,7 @@ CODES: dict[str, str] = {
     "stream-failed": "The native stream says that the agent did not come to its end.",
     # delegation
     "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
+    "model-not-applied": "The agent takes no model, so the one that is configured is not used.",
     "events-unwritable": "An event could not be written to the event log.",
     "record-unwritable": "The run could not be kept in its task directory.",
     # reconciliation and contradictions

@@ -12,6 +12,7 @@ from pathlib import Path
 from caesar_agent.errors import CaesarError
 from pytest_caesar.workspace import baseline
 from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.survey import Checkout, locate, read_settings, without_filters
 
@@ -36,9 +37,7 @@ class ApplyError(CaesarError):
 
     def message(self) -> str:
         """Say what was found, where, and what to do."""
-        shown = ", ".join(self.paths[:MAX_NAMED])
-        more = f" and {len(self.paths) - MAX_NAMED} more" if len(self.paths) > MAX_NAMED else ""
-        where = f": {shown}{more}" if shown else ""
+        where = f": {named(self.paths, MAX_NAMED)}" if self.paths else ""
         return (
             f"nothing was applied to {self.repository}: {self.problem}{where}. "
             "Commit or move your own edits there, then apply again."

@@ -32,6 +32,8 @@ MAX_IGNORED = 1000
 _RESET_LINES = merge_attribute_rules(()).count(b"\n")
 """Lines of attribute rules that are ours."""
 
+_FILTER_KEYS = ("clean", "smudge", "process")
+
 _RULE_FILES = re.compile(rb"\.gitignore|\.gitattributes")
 
 
@@ -142,6 +144,9 @@ def of_work_tree(
         ignored=ignored,
     )
     observer = Observer(first, folder)
+    if used_filters(first.attributes, settings) and index:
+        # What the index holds was filtered; only content as it lies there can be compared.
+        _rebuild(observer, observer.git.run("ls-files", "-z", "--stage").records)
     _normalise_index(quiet, observer, checkout)
     scan = observer.scan()
     observer.stage(scan.paths)
@@ -218,6 +223,14 @@ def _literal(path: bytes) -> bytes:
         return b""
     escaped = re.sub(rb"([\\*?\[])", rb"\\\1", path)
     return b"/" + (escaped[:-1] + b"\\ " if escaped.endswith(b" ") else escaped) + b"\n"
+
+
+def used_filters(attributes: bytes, settings: dict[str, str]) -> list[str]:
+    """Return the filter drivers that are both configured and asked for by attributes."""
+    asked = {os.fsdecode(name) for name in re.findall(rb"[\s]filter=(\S+)", attributes)}
+    return sorted(
+        name for name in asked if any(f"filter.{name}.{k}" in settings for k in _FILTER_KEYS)
+    )
 
 
 def file_states(top: bytes, paths: Iterable[bytes]) -> dict[bytes, tuple[int, ...]]:

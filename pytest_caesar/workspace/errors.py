@@ -100,6 +100,25 @@ class OccupiedError(IsolationError):
         return f"{self.what} is in the way of the worktree. {self.remedy}"
 
 
+class StorageError(IsolationError):
+    """The file system refused what a workspace needs: it is full, or read-only, say.
+
+    Attributes:
+        folder: the project.
+        problem: what the system said.
+    """
+
+    folder: str
+    problem: str
+
+    def message(self) -> str:
+        """Say what was found, where, and what to do."""
+        return (
+            f"no workspace could be made for {self.folder}: {self.problem}. "
+            "Make room or give write access, then try again."
+        )
+
+
 class BusyError(IsolationError):
     """Another task writes in the same tree.
 

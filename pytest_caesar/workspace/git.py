@@ -19,6 +19,7 @@ from typing import IO
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.monotonic import monotonic, pause
+from pytest_caesar.workspace.naming import shown
 
 GIT_TIMEOUT = 300.0
 """Seconds one git process may take; a checkout of a very large repository fits, a hang does not."""
@@ -198,12 +199,12 @@ def scrubbed_environment(*, isolated: bool = False) -> dict[str, str]:
         GIT_TERMINAL_PROMPT="0",
         GIT_OPTIONAL_LOCKS="0",
         GIT_NO_REPLACE_OBJECTS="1",
-        GIT_NO_LAZY_FETCH="1",
         GIT_PAGER="cat",
         GIT_LITERAL_PATHSPECS="1",
     )
     if isolated:
         environment.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL=os.devnull)
+        environment.update(GIT_NO_LAZY_FETCH="1")
         environment.update(GIT_ATTR_NOSYSTEM="1", HOME=os.devnull, XDG_CONFIG_HOME=os.devnull)
     return environment
 
@@ -302,5 +303,5 @@ def _shown(argv: Sequence[str]) -> str:
     while len(words) > 2 and words[1] == "-c":
         del words[1:3]
     text = " ".join(words).encode("utf-8", "backslashreplace").decode()
-    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    text = shown(text)
     return text if len(text) <= 300 else text[:297] + "..."

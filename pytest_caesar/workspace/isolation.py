@@ -16,9 +16,11 @@ from pytest_caesar.workspace.errors import (
     IsolationError,
     MissingFolderError,
     RepositoryError,
+    StorageError,
     WorktreeImpossibleError,
 )
 from pytest_caesar.workspace.git import GitError
+from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import discard
 from pytest_caesar.workspace.snapshot import Snapshot
 from pytest_caesar.workspace.survey import (
@@ -60,6 +62,8 @@ def prepare(request: WorkspaceRequest) -> Workspace:
             workspace = _prepare(request, project, checkout, undo)
         except GitError as error:
             raise RepositoryError(folder=str(project), problem=str(error)) from error
+        except OSError as error:
+            raise StorageError(folder=str(project), problem=str(error)) from error
         undo.pop_all()
     return workspace
 
@@ -155,6 +159,7 @@ def _in_worktree(
         snapshot = _work_tree_snapshot(request, made.checkout, settings, excluded, undo)
     if placed:
         placing.record(request, folder, placed)
+    remarks += _filters_finding(snapshot, settings)
     return Workspace(
         path=folder,
         repository=made.checkout.top,
@@ -250,6 +255,19 @@ def _adopted(
         baseline=snapshot.tree,
         snapshot=snapshot,
         lock=lock,
+    )
+
+
+def _filters_finding(snapshot: Snapshot, settings: dict[str, str]) -> tuple[Diagnostic, ...]:
+    drivers = baseline.used_filters(snapshot.attributes, settings)
+    if not drivers:
+        return ()
+    return (
+        Diagnostic(
+            code="filters-not-run",
+            message=f"Filters are not run ({named(drivers)}): where the repository asks for them, "
+            "the agent sees what git stores, a pointer of Git LFS say.",
+        ),
     )
 
 

@@ -1,9 +1,10 @@
-"""Names of branches and refs; pure."""
+"""Names: of branches and refs, and of files in sentences; pure."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MAX_SLUG = 40
 """Characters of the objective in a branch name."""
@@ -29,6 +30,19 @@ def slug(text: str) -> str:
         char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char)
     )
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+
+
+def shown(path: str) -> str:
+    """Return a path as a sentence can hold it: control characters and stray bytes escaped."""
+    if path.isprintable():
+        return path
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in path)
+
+
+def named(paths: Sequence[str], limit: int = 5) -> str:
+    """Return the first of ``paths`` with commas between, and how many more there are."""
+    text = ", ".join(shown(path) for path in paths[:limit])
+    return text + (f" and {len(paths) - limit} more" if len(paths) > limit else "")
 
 
 def _fits_in_ref(text: str) -> bool:

@@ -12,6 +12,7 @@ from caesar_agent.documents.report import Action
 from pytest_caesar.workspace import locks, submodules
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.integrity import find_forgery
+from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
 from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_file
@@ -288,6 +289,8 @@ def _is_submodule_folder(snapshot: Snapshot, path: bytes) -> bool:
 
 def _unpatched_finding(changes: list[ObservedChange]) -> tuple[Diagnostic, ...]:
     return tuple(
-        Diagnostic(code="not-in-patch", message=f"{change.path}: {change.note}.", path=change.path)
+        Diagnostic(
+            code="not-in-patch", message=f"{shown(change.path)}: {change.note}.", path=change.path
+        )
         for change in changes
     )

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
 from pytest_caesar.workspace.snapshot import Snapshot, read_plain_file
@@ -14,9 +15,6 @@ from pytest_caesar.workspace.survey import Checkout
 
 _GITLINK_MODE = b"\0\0\xe0\0"
 """Mode of a submodule as the index holds it."""
-
-MAX_NAMED = 5
-"""Paths named in a description."""
 
 
 def states(checkout: Checkout, index: bytes, config: bytes) -> dict[bytes, tuple[str, str]]:
@@ -44,7 +42,7 @@ def state(top: Path, path: bytes, commit: str, config: bytes) -> str:
     git_dir = _git_dir(folder)
     if git_dir is None:
         present = sorted(entry.name for entry in folder.iterdir() if entry.name != ".git")
-        return f"not checked out, but holds {_named(present)}" if present else ""
+        return f"not checked out, but holds {named(present)}" if present else ""
     head = _head(git_dir)
     moved = f"moved to {head[:12]}; " if head and head != commit else ""
     try:
@@ -53,7 +51,7 @@ def state(top: Path, path: bytes, commit: str, config: bytes) -> str:
         return f"{moved}cannot be verified: {error}"
     if not changes and not moved:
         return "clean"
-    return f"{moved}{_named(changes)}".rstrip("; ") + (f" [{digest[:12]}]" if changes else "")
+    return f"{moved}{named(changes)}".rstrip("; ") + (f" [{digest[:12]}]" if changes else "")
 
 
 def _compare(folder: Path, git_dir: Path, commit: str, config: bytes) -> tuple[list[str], str]:
@@ -115,8 +113,3 @@ def _head(git_dir: Path) -> str | None:
             return None
         text = os.fsdecode(read_plain_file(git_dir / name, 4096) or b"").strip()
     return text or None
-
-
-def _named(names: list[str]) -> str:
-    shown = ", ".join(names[:MAX_NAMED])
-    return shown + (f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else "")

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.workspace.baseline import file_states
 from pytest_caesar.workspace.git import GitError
+from pytest_caesar.workspace.naming import named, shown
 from pytest_caesar.workspace.observer import Observer
 from pytest_caesar.workspace.snapshot import Snapshot
 from pytest_caesar.workspace.survey import take_marks
-
-MAX_NAMED = 5
-"""Names in one diagnostic."""
 
 _FILES = (
     "config",
@@ -110,7 +108,7 @@ def _ref_findings(
     if changed:
         yield Diagnostic(
             code="refs-changed",
-            message=f"While the agent worked, other branches or tags changed: {_named(changed)}. "
+            message=f"While the agent worked, other branches or tags changed: {named(changed)}. "
             "Work that lies only there is not among the changes.",
         )
 
@@ -122,7 +120,7 @@ def _mark_findings(snapshot: Snapshot) -> Iterator[Diagnostic]:
         yield Diagnostic(
             code="repository-tampered",
             message="While the agent worked, git's own files changed: "
-            f"{_named(changed)}. Look at them before you run git there; nothing they name was run.",
+            f"{named(changed)}. Look at them before you run git there; nothing they name was run.",
             path=str(snapshot.common_dir),
         )
 
@@ -134,7 +132,7 @@ def _ignored_findings(snapshot: Snapshot) -> Iterator[Diagnostic]:
         names = [os.fsdecode(path) for path in changed]
         yield Diagnostic(
             code="ignored-file-changed",
-            message=f"Files that git ignores were touched: {_named(names)}. "
+            message=f"Files that git ignores were touched: {named(names)}. "
             "They are not among the changes, and no patch holds them.",
             path=names[0],
         )
@@ -145,9 +143,4 @@ def _short(commit: str | None) -> str:
 
 
 def _ref(name: str | None) -> str:
-    return name.removeprefix("refs/heads/") if name else "no branch"
-
-
-def _named(names: list[str]) -> str:
-    shown = ", ".join(names[:MAX_NAMED])
-    return shown + (f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else "")
+    return shown(name.removeprefix("refs/heads/")) if name else "no branch"

@@ -19,16 +19,13 @@ from pytest_caesar.workspace.errors import (
     WorktreeImpossibleError,
 )
 from pytest_caesar.workspace.git import Git, GitError, Running
-from pytest_caesar.workspace.naming import branch_name
+from pytest_caesar.workspace.naming import branch_name, named
 from pytest_caesar.workspace.snapshot import read_plain_file
 from pytest_caesar.workspace.survey import Checkout, without_filters
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 MAX_BRANCHES = 100
 """Names that are tried when a branch of that name exists."""
-
-MAX_NAMED = 5
-"""Paths named in the hint on uncommitted work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def create(
         undo.callback(_destroy, top, checkout.common_dir)
         git.run("worktree", "add", "--quiet", str(top), branch)
         made = _checked(top, checkout)
-        diagnostics = _uncommitted(status, checkout)
+        diagnostics = _uncommitted(git, status, checkout)
     except BaseException:
         status.stop()
         raise
@@ -212,7 +209,7 @@ def _checked(top: Path, checkout: Checkout) -> Checkout:
     return replace(checkout, top=top, git_dir=top / text[8:])
 
 
-def _uncommitted(status: Running, checkout: Checkout) -> tuple[Diagnostic, ...]:
+def _uncommitted(git: Git, status: Running, checkout: Checkout) -> tuple[Diagnostic, ...]:
     assert checkout.head is not None
     try:
         output = status.finish().stdout
@@ -226,14 +223,23 @@ def _uncommitted(status: Running, checkout: Checkout) -> tuple[Diagnostic, ...]:
         paths.append(os.fsdecode(record[3:]))
         if record[:1] in b"RC":
             next(fields, None)
+    if paths and git.config:
+        # Without its filter such a file looks changed to git.
+        stdin = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        said = git.run("check-attr", "-z", "--stdin", "filter", stdin=stdin).records
+        filtered = {
+            os.fsdecode(path)
+            for path, value in zip(said[::3], said[2::3], strict=True)
+            if value not in (b"unspecified", b"unset")
+        }
+        paths = [path for path in paths if path not in filtered]
     if not paths:
         return ()
-    shown = ", ".join(paths[:MAX_NAMED]) + (", …" if len(paths) > MAX_NAMED else "")
     return (
         Diagnostic(
             code="uncommitted-work",
             message=f"The agent sees commit {checkout.head[:12]}; what is not committed is not in "
-            f"its worktree: {shown}.",
+            f"its worktree: {named(paths)}.",
             path=paths[0],
         ),
     )
@@ -252,6 +258,6 @@ def _refuse_to_lose(workspace: Workspace, recorded: Observation | None) -> None:
     elif (found.changes, found.patch) != (recorded.changes, recorded.patch):
         lost = "it was changed after it was observed"
     if not lost and found.unpatched:
-        lost = "no patch can carry " + ", ".join(found.unpatched[:MAX_NAMED])
+        lost = "no patch can carry " + named(found.unpatched)
     if lost:
         raise UnrecordedWorkError(folder=str(workspace.path), problem=lost)

@@ -12,6 +12,7 @@ from pytest_caesar.workspace.errors import (
     MissingFolderError,
     OccupiedError,
     RepositoryError,
+    StorageError,
     WorktreeImpossibleError,
 )
 from pytest_caesar.workspace.isolation import decide, prepare
@@ -190,7 +191,7 @@ def test_a_hook_that_fails_does_not_matter_and_a_full_disk_cleans_up(
 
     monkeypatch.setattr("pytest_caesar.workspace.baseline.of_commit", fail)
     before = everything(repo.path)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(StorageError, match="No space left on device"):
         prepare(ask(repo, task_id="t_2"))
     assert [n for n in everything(repo.path) if "logs" not in n] == [
         n for n in before if "logs" not in n
