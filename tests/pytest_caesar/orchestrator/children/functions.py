@@ -78,7 +78,7 @@ def swallow(agent: Agent) -> Report:
 def take_the_alarm(agent: Agent) -> Report:
     """Use SIGALRM, so that no deadline comes through."""
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
-    time.sleep(0.3)
+    time.sleep(0.7)
     return agent.success("slept well")
 
 
