@@ -24,7 +24,6 @@ from caesar_agent.task_directory import (
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.launch import FINAL_MESSAGE, Source
-from pytest_caesar.agents.network import NetworkResult
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.attendance import Attendance
@@ -54,7 +53,24 @@ TEST_MARGIN = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delegation:
-    """Everything that is known before anything is written."""
+    """Everything that is known before anything is written.
+
+    Attributes:
+        request: what was asked for.
+        agent: who does it.
+        project, config: what is delegated on, and its configuration.
+        settings: of the orchestrator.
+        depth: of the agent.
+        task_id: new, safe as a file name.
+        clock: gives the times written into documents.
+        expected: how the agent can best hand in its report.
+        network: whether the task has it.
+        model: for the agent's command line, or None.
+        system_prompt: put in front of the context, or "".
+        remarks: what the decisions above had to say.
+        answers: a script for the questions of the agent, or None.
+        cancelled: set to end the agent.
+    """
 
     request: Request
     agent: AgentTarget
@@ -65,7 +81,10 @@ class Delegation:
     task_id: str
     clock: Callable[[], datetime]
     expected: Source = "file"
-    network: NetworkResult
+    network: bool
+    model: str | None
+    system_prompt: str = ""
+    remarks: tuple[Diagnostic, ...] = ()
     answers: ScriptedAnswers | None = None
     cancelled: threading.Event
 
@@ -98,7 +117,7 @@ class Delegation:
                 directory=directory,
                 brief=brief,
                 expected=self.expected,
-                model=self.request.model,
+                model=self.model,
                 log=log,
                 narration=narration,
                 settings=self.settings,
@@ -120,7 +139,7 @@ class Delegation:
                 evidence = replace(evidence, changes=as_declared(observation))
             recovered = recover(evidence)
             findings = (
-                *self._network_finding(),
+                *self.remarks,
                 *workspace.diagnostics,
                 *outcome.diagnostics,
                 *filter(None, (log.check(),)),
@@ -212,12 +231,12 @@ class Delegation:
             role=request.role,
             agent=self.agent.id,
             objective=request.objective,
-            context="\n\n---\n\n".join(filter(None, (self._system_prompt(), request.context))),
+            context="\n\n---\n\n".join(filter(None, (self.system_prompt, request.context))),
             constraints=request.constraints,
             acceptance_criteria=request.acceptance_criteria,
             mode=request.mode,
             isolation=workspace.isolation,
-            network=self.network.available,
+            network=self.network,
             workspace=str(workspace.path),
             base_ref=workspace.base_ref,
             deadline_ms=self._deadline_ms(),
@@ -226,9 +245,6 @@ class Delegation:
             events_path=str(directory.events_file),
             channel=channel_coordinates(directory.path) if request.channel else None,
         )
-
-    def _system_prompt(self) -> str:
-        return self.agent.system_prompt if isinstance(self.agent, ProcessAgent) else ""
 
     def _deadline_ms(self) -> int:
         """Return the deadline asked for, cut to what is left of a surrounding test."""
@@ -291,10 +307,6 @@ class Delegation:
             )
             return replace(run, diagnostics=(*run.diagnostics, lost))
         return run
-
-    def _network_finding(self) -> tuple[Diagnostic, ...]:
-        warning = self.network.warning
-        return (Diagnostic(code="network-not-guaranteed", message=warning),) if warning else ()
 
 
 def as_declared(observation: Observation) -> tuple[Change, ...]:

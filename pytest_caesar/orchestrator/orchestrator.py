@@ -12,11 +12,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
 
+from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event
 from pytest_caesar.agents.capabilities import capabilities_of
-from pytest_caesar.agents.config import load_config
+from pytest_caesar.agents.config import Config, Role, load_config
 from pytest_caesar.agents.launch import expected_source
+from pytest_caesar.agents.models import decide_model
 from pytest_caesar.agents.network import decide_network
+from pytest_caesar.agents.places import Place
+from pytest_caesar.agents.roles import elect_agent, role_prompt
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
@@ -32,6 +36,7 @@ from pytest_caesar.orchestrator.plan import (
 )
 from pytest_caesar.orchestrator.policy import check_policy, next_depth
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.starting import search_path
 from pytest_caesar.orchestrator.supervisor import GRACE, LINGER
 
 
@@ -48,6 +53,8 @@ class OrchestratorSettings:
         on_event: called with every event as it comes.
         user_config: read the user's own configuration layers too.
         model: handed to agents whose command line takes one.
+        agents_root: folder whose configuration and definitions names are looked up in;
+            the project when None.
     """
 
     pass_env: tuple[str, ...] = ()
@@ -58,6 +65,7 @@ class OrchestratorSettings:
     on_event: Callable[[Event], None] | None = None
     user_config: bool = False
     model: str | None = None
+    agents_root: Path | None = None
 
 
 def _now() -> datetime:
@@ -203,8 +211,9 @@ class Orchestrator:
     ) -> Delegation:
         if not self.project.is_dir():
             raise DelegationError(problem=f"the project {self.project} does not exist")
-        target = self._target(agent)
         config = load_config(self.project, user_config=self.settings.user_config)
+        role = next((role for role in config.roles if role.name == request.role), None)
+        target = self._target(agent, role, config)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)
         network = decide_network(
@@ -215,6 +224,18 @@ class Orchestrator:
         )
         if network.refused:
             raise DelegationError(problem=f"{network.reason}: {network.remedy}")
+        model = decide_model(
+            target,
+            explicit=request.model,
+            role=role.model if role else None,
+            configured=config.models,
+        )
+        if model.refusal:
+            raise DelegationError(problem=model.refusal)
+        warnings = (
+            ("network-not-guaranteed", network.warning),
+            ("model-not-applied", model.warning),
+        )
         return Delegation(
             request=request,
             agent=target,
@@ -229,25 +250,47 @@ class Orchestrator:
                 if isinstance(target, ProcessAgent)
                 else "file"
             ),
-            network=network,
+            network=network.available,
+            model=model.model,
+            system_prompt=self._system_prompt(target, role),
+            remarks=tuple(Diagnostic(code=code, message=text) for code, text in warnings if text),
             answers=self.answers,
             cancelled=cancelled,
         )
 
-    def _target(self, agent: AgentTarget | str | None) -> AgentTarget:
+    def _target(
+        self, agent: AgentTarget | str | None, role: Role | None, config: Config
+    ) -> AgentTarget:
+        """Return who does the work: whom the call names, else the role's, else our own."""
+        agents_root = self.settings.agents_root or self.project
         if isinstance(agent, str):
             return select(
                 agent,
-                project=self.project,
+                project=agents_root,
                 start=Path.cwd(),
                 user_config=self.settings.user_config,
             )
-        target = agent if agent is not None else self.agent
-        if target is None:
+        if agent is not None:
+            return agent
+        if self.agent is not None:
+            return self.agent
+        if role is None:
             raise DelegationError(
                 problem="no agent to delegate to: pass agent=, or give one to the Orchestrator"
             )
-        return target
+        place = Place(
+            project=agents_root,
+            start=Path.cwd(),
+            user_config=self.settings.user_config,
+            path=search_path(self.settings.path_first),
+        )
+        return elect_agent(role, place, config.policy)
+
+    def _system_prompt(self, target: AgentTarget, role: Role | None) -> str:
+        """Return what stands in front of the context: the role's text, then the agent's own."""
+        own = target.system_prompt if isinstance(target, ProcessAgent) else ""
+        text = role_prompt(role, self.project) if role else ""
+        return own if not text or text in own else "\n\n".join(filter(None, (text, own)))
 
 
 class PendingRun:

@@ -1,0 +1,151 @@
+"""What configuration decides about a delegation: roles, models, network, names, policy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from caesar_agent.errors import CaesarError
+from pytest_caesar.agents.target import ProcessAgent
+from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.workspace.repository import Repository
+
+ECHO = """
+import json, os, sys
+task = json.load(open(os.environ["CAESAR_TASK_FILE"]))
+said = json.dumps({"argv": sys.argv[1:], "context": task["context"], "network": task["network"]})
+report = {"protocol": "caesar.report/v1", "status": "success", "summary": said}
+json.dump(report, open(os.environ["CAESAR_REPORT_PATH"], "w"))
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    repository = Repository.create(tmp_path / "repo")
+    repository.commit({"a.txt": "one\n"})
+    return repository
+
+
+def echo(tmp_path: Path, *arguments: str, system_prompt: str = "") -> ProcessAgent:
+    script = tmp_path / "echo.py"
+    script.write_text(ECHO)
+    return ProcessAgent(
+        id="echo",
+        origin="path",
+        argv=(sys.executable, str(script), *arguments),
+        system_prompt=system_prompt,
+    )
+
+
+def configure(repository: Repository, text: str) -> None:
+    folder = repository.path / ".caesar"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.toml").write_text(text)
+
+
+def test_a_model_reaches_the_command_line_that_takes_one(
+    repository: Repository, tmp_path: Path
+) -> None:
+    agent = echo(tmp_path, "--model", "{{model}}", "rest")
+    orchestrator = Orchestrator(agent, project=repository.path)
+    named = orchestrator.delegate("Look.", mode="read-only", model="big")
+    assert json.loads(named.summary)["argv"] == ["--model", "big", "rest"]
+    unnamed = orchestrator.delegate("Look.", mode="read-only")
+    assert json.loads(unnamed.summary)["argv"] == ["rest"]
+
+
+def test_a_model_for_an_agent_that_takes_none_is_refused_by_name(
+    repository: Repository, tmp_path: Path
+) -> None:
+    orchestrator = Orchestrator(echo(tmp_path), project=repository.path)
+    with pytest.raises(CaesarError, match='the model "big" cannot be handed to "echo"'):
+        orchestrator.delegate("Look.", model="big")
+
+
+def test_a_configured_model_that_cannot_be_used_is_told(
+    repository: Repository, tmp_path: Path
+) -> None:
+    configure(repository, '[models]\necho = "big"\n')
+    run = Orchestrator(echo(tmp_path), project=repository.path).delegate("Look.", mode="read-only")
+    assert run.succeeded
+    assert "model-not-applied" in run.codes
+
+
+def test_a_network_that_nobody_can_close_is_told_and_stays_true(
+    repository: Repository, tmp_path: Path
+) -> None:
+    run = Orchestrator(echo(tmp_path), project=repository.path).delegate(
+        "Look.", mode="read-only", network="off"
+    )
+    assert json.loads(run.summary)["network"] is True
+    assert "network-not-guaranteed" in run.codes
+
+
+def test_the_prompts_of_role_and_agent_stand_in_front_of_the_context(
+    repository: Repository, tmp_path: Path
+) -> None:
+    configure(
+        repository,
+        '[[role]]\nname = "critic"\nagents = ["echo"]\nmode = "read-only"\n'
+        'system_prompt_file = "critic.md"\n',
+    )
+    (repository.path / ".caesar" / "critic.md").write_text("Be strict.\n")
+    run = Orchestrator(echo(tmp_path, system_prompt="Be brief."), project=repository.path).delegate(
+        "Look.", mode="read-only", role="critic", context="Details."
+    )
+    expected = "Be strict.\n\nBe brief.\n\n---\n\nDetails."
+    assert json.loads(run.summary)["context"] == expected
+
+
+def test_a_role_elects_an_agent_where_nobody_was_named(
+    repository: Repository, tmp_path: Path
+) -> None:
+    script = tmp_path / "elected.sh"
+    script.write_text(
+        '#!/bin/sh\nprintf \'{"protocol":"caesar.report/v1","status":"success",'
+        '"summary":"elected"}\' > "$CAESAR_REPORT_PATH"\n'
+    )
+    script.chmod(0o755)
+    configure(
+        repository,
+        f'[[agent]]\nid = "elected"\nbin = "{script}"\nargs = ["{{{{prompt}}}}"]\n'
+        '[[role]]\nname = "critic"\nagents = ["nowhere", "elected"]\nmode = "read-only"\n',
+    )
+    run = Orchestrator(project=repository.path).delegate("Look.", mode="read-only", role="critic")
+    assert (run.task.agent, run.summary) == ("elected", "elected")
+
+
+def test_a_name_is_looked_up_in_the_project_under_test(
+    repository: Repository, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    (project / ".caesar").mkdir(parents=True)
+    (project / "named.sh").write_text(
+        '#!/bin/sh\nprintf \'{"protocol":"caesar.report/v1","status":"success",'
+        '"summary":"named"}\' > "$CAESAR_REPORT_PATH"\n'
+    )
+    (project / "named.sh").chmod(0o755)
+    (project / ".caesar" / "config.toml").write_text(
+        '[[agent]]\nid = "named"\nbin = "named.sh"\nargs = ["{{prompt}}"]\n'
+    )
+    run = Orchestrator(
+        project=repository.path, settings=OrchestratorSettings(agents_root=project)
+    ).delegate("Look.", agent="named", mode="read-only")
+    assert run.summary == "named"
+
+
+def test_an_agent_that_policy_denies_is_refused_before_anything_is_written(
+    repository: Repository, tmp_path: Path
+) -> None:
+    configure(repository, '[policy]\ndenied = ["echo"]\n')
+    with pytest.raises(CaesarError, match=r"refused by \[policy\] denied"):
+        Orchestrator(echo(tmp_path), project=repository.path).delegate("Look.")
+    assert [path.name for path in (repository.path / ".caesar").iterdir()] == ["config.toml"]
+
+
+def test_no_agent_at_all_is_an_error_that_says_how_to_give_one(repository: Repository) -> None:
+    with pytest.raises(CaesarError, match="pass agent=, or give one to the Orchestrator"):
+        Orchestrator(project=repository.path).delegate("Look.")
