@@ -124,7 +124,7 @@ def test_a_read_only_task_that_wrote_exits_with_1(
 def test_a_prepared_workspace_is_adopted(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = repository.head
+    base = str(repository.head)
     repository.write("deps/x", "placed\n")
     agent = script(tmp_path, "#!/bin/sh\necho n > n.txt; echo y > deps/y; git commit -qam work\n")
     code, value = call(
