@@ -170,6 +170,11 @@ class FakeAgents:
         """Append bytes to the event log as they are: torn lines, garbage."""
         return _step("raw_event", data=_bytes(content))
 
+    @staticmethod
+    def ask(question: str, options: Iterable[str] = (), *, timeout: float = 10.0) -> Step:
+        """Ask over the return channel, wait for the answer, and print it."""
+        return _step("ask", question=question, options=list(options), timeout=timeout)
+
     # --- reports -----------------------------------------------------------------------
 
     @staticmethod

@@ -1,6 +1,6 @@
 # mypy: ignore-errors
 # ruff: noqa: FBT003, PTH101, PTH102, PTH103, PTH105, PTH108, PTH112, PTH114, PTH118, PTH120
-# ruff: noqa: PTH104, PTH123, PTH211, S103, UP031
+# ruff: noqa: PTH104, PTH110, PTH123, PTH211, S103, UP031
 """The program behind a fake agent: carries out a list of steps, with the standard library alone.
 
 Its text is copied into every fake agent, followed by the steps; nothing imports it.
@@ -16,6 +16,7 @@ import time
 
 DONE: dict = {}
 SEQ = [0]
+ASKED = [0]
 
 
 def main(steps):
@@ -142,6 +143,29 @@ def raw_event(data):
         file.write(data)
 
 
+def ask(question, options, timeout):
+    """Ask over the files of the return channel, and print the answer."""
+    ASKED[0] += 1
+    name = "q%d" % ASKED[0]
+    folder = os.environ["CAESAR_TASK_DIR"]
+    value = {"id": name, "question": question, "options": options}
+    os.makedirs(os.path.join(folder, "questions"), exist_ok=True)
+    path = os.path.join(folder, "questions", name + ".json")
+    with open(path + ".tmp", "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    os.replace(path + ".tmp", path)
+    answer = os.path.join(folder, "answers", name + ".json")
+    end = time.monotonic() + timeout
+    while not os.path.exists(answer) and time.monotonic() < end:
+        time.sleep(0.01)
+    try:
+        with open(answer, encoding="utf-8") as file:
+            told = json.load(file).get("answer")
+    except (OSError, ValueError):
+        told = None
+    output(("%s: %s\n" % (name, told)).encode("utf-8"), 1, False)
+
+
 def report(fields, changes, to, encoding, cut):
     """Hand in a report."""
     value = {"protocol": "caesar.report/v1", "task_id": os.environ["CAESAR_TASK_ID"]}
@@ -252,6 +276,7 @@ STEPS = {
     "environment": environment,
     "event": event,
     "raw_event": raw_event,
+    "ask": ask,
     "report": report,
     "report_bytes": report_bytes,
     "report_as": report_as,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_caesar import test_deadline
 from pytest_caesar.orchestrator import reaper
+from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.progress import progress_of
 from pytest_caesar.recovery.evidence import Evidence, Recovered
@@ -54,6 +55,13 @@ def make_orchestrator(
     )
     session.state_of(request.node).orchestrators.append(orchestrator)
     return orchestrator
+
+
+def make_answers(session: CaesarSession, request: pytest.FixtureRequest) -> ScriptedAnswers:
+    """Make the script of answers of one test; what goes wrong with it fails the test."""
+    answers = ScriptedAnswers()
+    session.state_of(request.node).judges.append(answers.judge)
+    return answers
 
 
 def counted_ids() -> Callable[[], str]:

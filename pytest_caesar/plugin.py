@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.clock import Clock
     from pytest_caesar.fake_agent import FakeAgents
+    from pytest_caesar.orchestrator.answers import ScriptedAnswers
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.recovery.evidence import Recovered
     from pytest_caesar.session import CaesarSession
@@ -196,6 +197,14 @@ def caesar_orchestrator(
     return make_orchestrator(
         session, request, project=caesar_repo.path, agent=caesar_agent_under_test
     )
+
+
+@pytest.fixture
+def caesar_answers(request: pytest.FixtureRequest) -> ScriptedAnswers:
+    """Answer an agent that asks: ``on(question, answer)``; using it opens the return channel."""
+    from pytest_caesar.fixtures import make_answers  # noqa: PLC0415 - see above
+
+    return make_answers(_open(request.config), request)
 
 
 @pytest.fixture

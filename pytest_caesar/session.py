@@ -11,6 +11,7 @@ from _pytest.outcomes import Failed
 
 from pytest_caesar.plugin import SESSION
 from pytest_caesar.settings import (
+    from_environment,
     how_to_give_an_agent,
     read_settings,
     refuse_separate_paths,
@@ -104,7 +105,8 @@ class CaesarSession:
         self.config = config
         self.is_worker = hasattr(config, "workerinput")
         if not self.is_worker:
-            refuse_separate_paths(config.invocation_params.args, config.invocation_params.dir)
+            arguments = (*from_environment(), *config.invocation_params.args)
+            refuse_separate_paths(arguments, config.invocation_params.dir)
         self.settings = read_settings(config)
         self.agents: tuple[AgentTarget, ...] = (
             select_agents(self.settings) if self.settings.agents else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -99,6 +100,11 @@ def read_settings(config: pytest.Config) -> Settings:
 
 def _path(text: str | None, start: Path) -> Path | None:
     return None if text is None else Path(os.path.normpath(start / text))
+
+
+def from_environment() -> tuple[str, ...]:
+    """Return the arguments that pytest takes from the environment, in front of the others."""
+    return tuple(shlex.split(os.environ.get("PYTEST_ADDOPTS", "")))
 
 
 def refuse_separate_paths(arguments: Sequence[str], start: Path) -> None:

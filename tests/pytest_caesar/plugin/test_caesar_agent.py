@@ -150,6 +150,16 @@ def test_a_path_as_a_separate_argument_is_refused_with_advice(
     )
 
 
+def test_it_is_refused_in_the_environment_too(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent_script(pytester)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--caesar-agent ./agent.sh")
+    result = run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*; write --caesar-agent=./agent.sh"])
+
+
 def test_an_empty_agent_is_refused(run: Runs) -> None:
     result = run("--caesar-agent=")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -9,8 +9,22 @@ import pytest
 from pytest_caesar import plugin
 from pytest_caesar.verdicts import ALWAYS, STRICT
 from tests.conftest import ROOT
+from tests.pytest_caesar.plugin.running import Runs, agent_script
 
-PAGE = (ROOT / "docs" / "plugin.md").read_text("utf-8")
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "plugin.md").read_text("utf-8")
+
+
+def examples() -> list[tuple[str, str]]:
+    """Return every example that is a test, with the name of its page."""
+    found = []
+    for name in ("plugin.md", "snapshots.md"):
+        for block in re.findall(
+            r"^```python\n(.*?)^```", (DOCS / name).read_text("utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            if "def test_" in block:
+                found.append((name, block))
+    return found
 
 
 class _Options:
@@ -49,3 +63,11 @@ def test_the_findings_that_count_are_codes_that_exist() -> None:
     marker = PAGE.partition("## The marker\n")[2].partition("\n## ")[0]
     assert set(re.findall(r"`([a-z-]+)`", marker)) >= ALWAYS
     assert {"undeclared-change", "phantom-change", "wrong-action"} <= STRICT
+
+
+@pytest.mark.parametrize(("page", "example"), examples())
+def test_every_example_works(pytester: pytest.Pytester, run: Runs, page: str, example: str) -> None:
+    agent_script(pytester)
+    pytester.makepyfile(test_example=f"import pytest\n\n{example}")
+    run("--caesar-agent=./agent.sh", "--snapshot-update").assert_outcomes(passed=1)
+    run("--caesar-agent=./agent.sh").assert_outcomes(passed=1)
