@@ -29,7 +29,7 @@ from caesar_agent.mailbox_errors import (
     QuestionWithdrawnError,
     UnknownQuestionError,
 )
-from caesar_agent.mailbox_reader import GRACE, AskedQuestion, Attempts, Broken, MailboxReader
+from caesar_agent.mailbox_reader import AskedQuestion, Attempts, Broken, MailboxReader
 from caesar_agent.mailbox_values import (
     Answer,
     Reply,
@@ -52,6 +52,9 @@ __all__ = ["Answer", "AskedQuestion", "Mailbox", "Reply", "Silence", "pause"]
 DEFAULT_WAIT = 300.0
 """Longest wait for an answer unless the caller says otherwise, in seconds: five minutes,
 from the specification. Never beyond the deadline of the task."""
+
+SETTLE = 1.0
+"""How long, in seconds, an answer that was first may take to be complete."""
 
 _CLOSED = {
     "answered": AlreadyAnsweredError,
@@ -229,7 +232,7 @@ class Mailbox:
             note["detail"] = detail
         if self._create("answers", question_id, encode("note", note)):
             return Silence(id=question_id, reason=state, detail=detail)
-        end = monotonic() + GRACE + 1
+        end = monotonic() + SETTLE
         while (reply := self.poll(question_id)) is None and monotonic() < end:
             time.sleep(0.01)
         return reply or Silence(id=question_id, reason="unreadable", detail="it stays incomplete")

@@ -80,6 +80,12 @@ def serve(task_dir: Path, output: int | None = None) -> int:
             raise
         print(INSTALL.format(found=_found()), file=sys.stderr)
         return USAGE_ERROR
+    if os.isatty(wire.input):
+        print(
+            "caesar-agent channel: this is an MCP server and reads JSON-RPC from a client; "
+            "Ctrl-D ends it",
+            file=sys.stderr,
+        )
     channel.serve(TaskDirectory(directory), wire)
     return 0
 
