@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Choice = TypeVar("Choice", bound=str)
 
-_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Table:
@@ -98,7 +98,7 @@ class Table:
     def identifier(self, key: str) -> str:
         """Return a required name of letters, digits, ``.``, ``_`` and ``-``."""
         value = self.string(key, required=True)
-        if not _IDENTIFIER.fullmatch(value):
+        if not IDENTIFIER.fullmatch(value):
             raise self.error(
                 key,
                 f'found {shown(value)}; expected letters, digits, ".", "_" or "-", '

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from pytest_caesar.agents.checks import Complaint, check_files
 from pytest_caesar.agents.discovery import FAMILIES, MAX_DEFINITION_BYTES, read_bytes
 
 _SUFFIX = ".md"
@@ -35,6 +36,30 @@ def read_definition_files(paths: Iterable[Path]) -> dict[Path, bytes]:
             with suppress(OSError):
                 found[file] = read_bytes(file)[:MAX_DEFINITION_BYTES]
     return found
+
+
+def check_paths(
+    paths: Iterable[Path], *, relative_to: Path | None = None
+) -> dict[Path, tuple[Complaint, ...]]:
+    """Check the definitions of folders and files, one by one and together.
+
+    Args:
+        paths: as for ``read_definition_files``.
+        relative_to: paths in complaints are shown from this folder where they lie in it.
+
+    Returns:
+        Every file that was read, with its complaints; none for a sound one.
+    """
+    files = read_definition_files(paths)
+    names = {_shown(file, relative_to): file for file in files}
+    found = check_files({name: files[file] for name, file in names.items()})
+    return {names[name]: complaints for name, complaints in found.items()}
+
+
+def _shown(file: Path, folder: Path | None) -> str:
+    if folder is not None and file.is_relative_to(folder):
+        return file.relative_to(folder).as_posix()
+    return str(file)
 
 
 def _markdown_below(folder: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_caesar.agents.command_line import agent_of_command_line
+from pytest_caesar.agents.config_reader import IDENTIFIER
 from pytest_caesar.agents.errors import SelectionError, shown
 from pytest_caesar.agents.functions import find_function, looks_like_function
 from pytest_caesar.agents.paths import absolute, agent_of_path
@@ -22,7 +23,7 @@ class Fit:
         what: the thing, in words that say where it is.
         agent: what it resolves to, or why it cannot be run.
         yields: it gives way to anything else of that name: a folder, which nobody can
-            run, and a bundled definition.
+            run, a function that is not there, and a bundled definition.
         is_path: it was found as a path.
     """
 
@@ -52,14 +53,15 @@ def as_function(text: str, place: Place) -> Fit | None:
     what = f"the function {text}"
     found = find_function(text, place.start)
     if found.problem:
-        return Fit(what=what, agent=refusal(text, found.problem))
+        # A definition of a plugin may be called "plugin:agent" too.
+        return Fit(what=what, agent=refusal(text, found.problem), yields=True)
     ident = safe_id(text.rpartition(":")[2])
     return Fit(what=what, agent=FunctionAgent(id=ident, target=text, import_root=str(place.start)))
 
 
 def as_config(text: str, place: Place) -> Fit | None:
     """Understand a name as the id of an ``[[agent]]``."""
-    if safe_id(text) != text:
+    if not IDENTIFIER.fullmatch(text):
         return None
     for spec in place.config().agents:
         if spec.id == text:

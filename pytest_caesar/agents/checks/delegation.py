@@ -102,7 +102,7 @@ def _cycle(
 def _unreachable(
     by_name: Mapping[str, AgentDefinition], entry: str, max_depth: int
 ) -> Iterator[Complaint]:
-    if entry == SPAWN_ALL:
+    if entry == SPAWN_ALL and max_depth != 0:
         return
     reached: set[str] = set()
     level = [name for name in by_name if spawn_allowed(name, entry)]

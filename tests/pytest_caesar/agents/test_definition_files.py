@@ -3,7 +3,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pytest_caesar.agents.definition_files import definition_folders, read_definition_files
+from pytest_caesar.agents.definition_files import (
+    check_paths,
+    definition_folders,
+    read_definition_files,
+)
 from tests.pytest_caesar.agents.conftest import Write
 
 
@@ -32,3 +36,12 @@ def test_what_is_no_file_is_left_out(write: Write, tmp_path: Path) -> None:
     (folder / "c.md").symlink_to("nowhere")
     (folder / "loop").symlink_to(".")
     assert [file.name for file in read_definition_files([folder, tmp_path / "gone.md"])] == ["a.md"]
+
+
+def test_files_of_several_folders_are_checked_together(write: Write, tmp_path: Path) -> None:
+    good = write(".claude/agents/a.md", "---\nname: a\ndescription: d\n---\nBody")
+    bad = write(".codex/agents/b.md", "---\nname: a\ndescription: 7\n---\nBody")
+    found = check_paths(definition_folders(tmp_path), relative_to=tmp_path)
+    assert found[good] == ()
+    [complaint] = found[bad]
+    assert (complaint.path, complaint.code) == (".codex/agents/b.md", "description-missing")

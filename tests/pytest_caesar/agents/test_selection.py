@@ -297,6 +297,16 @@ def test_a_folder_gives_way_because_nobody_can_run_it(write: Write, tmp_path: Pa
     assert process("reviewer2", tmp_path).origin == "config"
 
 
+def test_a_definition_may_be_called_like_a_function(write: Write, tmp_path: Path) -> None:
+    write(".claude/agents/x.md", DEFINITION.format(name="plug:sec"))
+    assert process("plug:sec", tmp_path, runner="codex").id == "plug-sec"
+
+
+def test_an_id_may_end_with_a_dot(write: Write, tmp_path: Path) -> None:
+    write(".caesar/config.toml", CONFIG.replace("reviewer2", "r-2."))
+    assert process("r-2.", tmp_path).id == "r-2."
+
+
 def test_a_folder_gives_way_to_a_command_of_its_name(write: Write, tmp_path: Path) -> None:
     write("tool/x")
     write("bin/tool", SH, mode=0o755)

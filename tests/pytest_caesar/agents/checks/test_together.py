@@ -130,6 +130,7 @@ def test_two_circles_are_two_complaints() -> None:
     ("entry", "max_depth", "unreachable"),
     [
         ("*", 1, []),
+        ("*", 0, ["a", "b", "c"]),
         ("a", -1, []),
         ("a", 3, []),
         ("a", 2, ["c"]),
