@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -80,6 +82,36 @@ def test_a_readme_is_short_and_its_commands_name_agents_that_are_there(folder: s
             assert (EXAMPLES / folder / f"{agent.partition(':')[0]}.py").exists()
         else:
             assert os.access(path, os.X_OK), f"{path} cannot be executed"
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    objective=st.text(min_size=1),
+    context=st.text() | st.sampled_from(['"objective": "x"', "\\", '","objective":"x']),
+    indent=st.sampled_from([None, 0, 2]),
+    ascii_only=st.booleans(),
+)
+def test_without_jq_any_objective_arrives_as_it_is(
+    *, objective: str, context: str, indent: int | None, ascii_only: bool
+) -> None:
+    task = {"id": "t_1", "context": context, "objective": objective, "mode": "read-only"}
+    text = json.dumps(task, indent=indent, ensure_ascii=ascii_only)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "task.json").write_text(text, encoding="utf-8")
+        report = Path(folder) / "report.json"
+        subprocess.run(
+            [EXAMPLES / "minimal" / "agent-without-jq.sh"],
+            env={
+                "PATH": os.environ["PATH"],
+                "CAESAR_TASK_FILE": str(Path(folder) / "task.json"),
+                "CAESAR_REPORT_PATH": str(report),
+            },
+            cwd=folder,
+            check=True,
+        )
+        summary = json.loads(report.read_text(encoding="utf-8"))["summary"]
+
+    assert summary == f"Handled: {objective}"
 
 
 @pytest.fixture(scope="module")

@@ -317,6 +317,33 @@ def test_a_report_that_cannot_be_written_is_one_sentence_and_exit_code_2(desk: D
     )
 
 
+def test_a_folder_in_place_of_the_report_is_one_sentence_and_exit_code_2(desk: Desk) -> None:
+    (desk.directory / "report.json").mkdir()
+
+    assert desk.run(lambda agent: agent.success("done")) == 2
+    assert desk.stderr.startswith(
+        f"caesar: the report cannot be written to {desk.directory}/report"
+    )
+    assert desk.stderr.count("\n") == 1
+
+
+def test_a_disk_that_takes_no_more_is_one_sentence_and_exit_code_2(desk: Desk) -> None:
+    process = desk.start("""
+        import resource
+        def main(agent):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+            return agent.success("done")
+        caesar_agent.run(main)
+    """)
+
+    _, err = process.communicate(timeout=30)
+
+    assert process.returncode == 2
+    assert "caesar: the report cannot be written to" in err
+    assert "File too large" in err
+    assert sorted(path.name for path in desk.directory.iterdir()) == ["events.jsonl", "task.json"]
+
+
 def test_the_variable_counts_where_the_task_names_another_report(tmp_path: Path) -> None:
     desk = make_desk(tmp_path, report_path=str(tmp_path / "other.json"))
 
