@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,9 +16,7 @@ def test_where_the_chunks_are_cut_does_not_matter(lines: list[bytes], cuts: list
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     splitter = Lines(max_bytes=8)
     found = [
-        line
-        for start, end in zip(places, places[1:], strict=False)
-        for line in splitter.feed(data[start:end])
+        line for start, end in itertools.pairwise(places) for line in splitter.feed(data[start:end])
     ]
     assert found == [
         line.strip() if len(line) <= 8 else None for line in lines if len(line) > 8 or line.strip()
