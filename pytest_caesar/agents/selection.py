@@ -134,6 +134,8 @@ def _as_path(text: str, place: Place) -> Fit | None:
 
 
 def _as_definition(text: str, place: Place) -> Fit | None:
+    if "/" in text and os.path.lexists(absolute(text, place.start)):
+        return None  # a path with a slash is only ever a path
     found = place.discovery().get(text)
     if found is None:
         return None

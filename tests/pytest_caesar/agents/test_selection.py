@@ -297,6 +297,12 @@ def test_a_folder_gives_way_because_nobody_can_run_it(write: Write, tmp_path: Pa
     assert process("reviewer2", tmp_path).origin == "config"
 
 
+def test_a_path_with_a_slash_is_only_ever_a_path(write: Write, tmp_path: Path) -> None:
+    write("tools/sec", SH, mode=0o755)
+    write(".claude/agents/x.md", DEFINITION.format(name="tools/sec"))
+    assert process("tools/sec", tmp_path, runner="codex").origin == "path"
+
+
 def test_a_definition_may_be_called_like_a_function(write: Write, tmp_path: Path) -> None:
     write(".claude/agents/x.md", DEFINITION.format(name="plug:sec"))
     assert process("plug:sec", tmp_path, runner="codex").id == "plug-sec"
