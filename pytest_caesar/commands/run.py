@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from caesar_agent.commands.events import describe
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import printable
+from caesar_agent.terminal import one_line, printable
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
@@ -149,30 +150,13 @@ def _print_json(value: object) -> None:
 
 def _show(event: Event) -> None:
     """Print one event on stderr, as it comes."""
-    sys.stderr.write(f"{event.type:>12}  {printable(describe_event(event), limit=200)}\n")
+    sys.stderr.write(f"{one_line(event.type, limit=20):>12}  {one_line(describe(event))}\n")
     sys.stderr.flush()
-
-
-def describe_event(event: Event) -> str:
-    """Return what a reader wants to know of one event, on one line."""
-    fields = event.model_dump()
-    if event.type == "tool_use":
-        return f"{fields.get('tool')} {fields.get('input_summary')} ({fields.get('status')})"
-    if event.type == "file_changed":
-        return f"{fields.get('path')} {fields.get('action')}"
-    if event.type == "finished":
-        return f"{fields.get('status')} {fields.get('summary') or ''}"
-    if event.type == "progress" and fields.get("pct") is not None:
-        return f"{fields.get('message')} ({fields['pct']:g} %)"
-    for name in ("text", "message", "question", "answer", "command", "agent"):
-        if fields.get(name):
-            return str(fields[name])
-    return ""
 
 
 def describe_run(run: Run) -> str:
     """Return a run as a page for a person."""
-    lines = [f"{run.report.status} (from {run.source}): {printable(run.report.summary, limit=400)}"]
+    lines = [f"{run.report.status} (from {run.source}): {one_line(run.report.summary, limit=400)}"]
     outcome = run.outcome
     how = outcome.status.replace("_", " ")
     if outcome.exit_code is not None:
@@ -185,6 +169,6 @@ def describe_run(run: Run) -> str:
         lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
     else:
         lines.append("changes: not verified by git")
-    lines += [f"{item.code}: {printable(item.message, limit=300)}" for item in run.diagnostics]
+    lines += [f"{item.code}: {one_line(item.message, limit=300)}" for item in run.diagnostics]
     lines.append(f"task directory: {printable(str(run.task_dir))}")
     return "\n".join(lines) + "\n"
