@@ -17,14 +17,13 @@ PAGE = (DOCS / "plugin.md").read_text("utf-8")
 
 def examples() -> list[tuple[str, str]]:
     """Return every example that is a test, with the name of its page."""
-    found = []
-    for name in ("plugin.md", "snapshots.md"):
-        for block in re.findall(
-            r"^```python\n(.*?)^```", (DOCS / name).read_text("utf-8"), re.MULTILINE | re.DOTALL
-        ):
-            if "def test_" in block:
-                found.append((name, block))
-    return found
+    block = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    found = [
+        (name, example)
+        for name in ("plugin.md", "snapshots.md")
+        for example in block.findall((DOCS / name).read_text("utf-8"))
+    ]
+    return [(name, example) for name, example in found if "def test_" in example]
 
 
 class _Options:
