@@ -151,3 +151,16 @@ def test_an_objective_that_it_does_not_know_is_refused_properly(delegate):
     assert run.status == "failed"
     assert run.outcome.exit_code == 1
     assert run.summary.startswith("Unknown objective; known are: lie, ")
+
+
+def test_most_of_it_needs_no_agent_of_ones_own(delegate, caesar_fake_agent):
+    fake = caesar_fake_agent
+    liar = fake(
+        fake.write("secret.txt", "nobody will notice\n"),
+        fake.report("success", "All done.", changes=[("parser.py", "modified")]),
+    )
+
+    run = delegate("lie", agent=liar)
+
+    assert paths(run.reconciliation.phantom) == ["parser.py"]
+    assert paths(run.reconciliation.undeclared) == ["secret.txt"]

@@ -38,7 +38,7 @@ def repo(caesar_repo):
 
 
 @pytest.mark.usefixtures("repo")
-def test_it_lists_what_there_is_and_declares_it(caesar_orchestrator):
+def test_it_lists_what_there_is_and_declares_it(caesar_orchestrator, caesar_snapshot):
     run = caesar_orchestrator.delegate("List the TODO comments")
 
     assert run.succeeded
@@ -46,6 +46,7 @@ def test_it_lists_what_there_is_and_declares_it(caesar_orchestrator):
     assert (run.workspace / "TODO.md").read_text(encoding="utf-8") == LISTED
     assert [entry.path for entry in run.reconciliation.matched] == ["TODO.md"]
     assert run.diagnostics == ()
+    assert run.report == caesar_snapshot
 
 
 def test_what_is_as_it_was_is_not_declared_as_a_change(repo, caesar_orchestrator):
