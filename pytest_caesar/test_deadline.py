@@ -6,18 +6,11 @@ registered as a plugin; it never answers a hook, so that pytest-timeout still do
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from pytest_caesar.monotonic import monotonic
-
-MARGIN: Final = 1.0
-"""Seconds kept back to observe, reconcile and report once the agent is gone."""
-SHORTEST: Final = 0.05
-"""Seconds that an agent gets in any case."""
-GRACE_SHARE: Final = 0.25
-"""Most of what is left that the grace between SIGTERM and SIGKILL may take."""
 
 _due: dict[str, float] = {}
 
@@ -43,23 +36,3 @@ def seconds_left(nodeid: str | None = None) -> float | None:
     """
     due = _due.get(nodeid) if nodeid is not None else min(_due.values(), default=None)
     return None if due is None else due - monotonic()
-
-
-def fit(timeout: float, grace: float, left: float | None) -> tuple[float, float]:
-    """Cut an agent's timeout and grace so that both end before the test does.
-
-    Args:
-        timeout: seconds asked for.
-        grace: seconds between SIGTERM and SIGKILL asked for.
-        left: what ``seconds_left`` says.
-
-    Returns:
-        Timeout and grace to use, neither above what was asked for.
-    """
-    if left is None:
-        return timeout, grace
-    usable = left - MARGIN
-    if timeout + grace <= usable:
-        return timeout, grace
-    grace = min(grace, max(usable * GRACE_SHARE, 0.0))
-    return min(timeout, max(usable - grace, SHORTEST)), grace

@@ -37,6 +37,7 @@ from pytest_caesar.orchestrator.record import write_record
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
 from pytest_caesar.orchestrator.run import Events, Run
 from pytest_caesar.orchestrator.starting import Start, run_agent, search_path
+from pytest_caesar.orchestrator.time_left import fit
 from pytest_caesar.orchestrator.verdict import settle
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
@@ -46,9 +47,6 @@ from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequ
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
-
-TEST_MARGIN = 2.0
-"""Seconds kept back from a surrounding test's own timeout, to end the agent and tell the story."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,9 +247,8 @@ class Delegation:
     def _deadline_ms(self) -> int:
         """Return the deadline asked for, cut to what is left of a surrounding test."""
         left = self.settings.seconds_left()
-        if left is None:
-            return self.request.deadline_ms
-        return max(1, min(self.request.deadline_ms, int((left - TEST_MARGIN) * 1000)))
+        timeout, _ = fit(self.request.deadline_ms / 1000, self.settings.grace, left)
+        return max(1, round(timeout * 1000))
 
     def _attendance(
         self, directory: TaskDirectory

@@ -26,6 +26,7 @@ from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
 from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
+from pytest_caesar.orchestrator.time_left import fit
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
@@ -86,6 +87,7 @@ def run_agent(start: Start) -> Outcome:
         if start.agent.subprocess:
             return _run_process(start, as_process(start.agent), environment, home)
         start.narration.started(start.agent.target)
+        timeout, grace = _times(start)
         return run_function(
             start.agent.target,
             import_root=start.agent.import_root,
@@ -93,9 +95,16 @@ def run_agent(start: Start) -> Outcome:
             cwd=Path(start.task.workspace),
             stdout=start.log.fd,
             stderr=start.log.fd,
-            timeout=start.task.deadline_ms / 1000,
+            timeout=timeout,
+            grace=grace,
             cancelled=start.cancelled,
         )
+
+
+def _times(start: Start) -> tuple[float, float]:
+    """Return timeout and grace, both over before a surrounding test is shot."""
+    settings = start.settings
+    return fit(start.task.deadline_ms / 1000, settings.grace, settings.seconds_left())
 
 
 def _run_process(
@@ -113,6 +122,7 @@ def _run_process(
         if agent.dialect is not None:
             stderr = closing.enter_context(Log.create(start.directory.stderr_log))
         start.narration.started(describe(launch.argv, start.brief))
+        timeout, grace = _times(start)
         return supervise(
             ProcessSpec(
                 argv=launch.argv,
@@ -123,8 +133,8 @@ def _run_process(
                 stderr=stderr.fd,
                 task_directory=start.directory.path,
             ),
-            timeout=start.task.deadline_ms / 1000,
-            grace=start.settings.grace,
+            timeout=timeout,
+            grace=grace,
             linger=start.settings.linger,
             delivered=Delivery(start.directory, start.task.id),
             cancelled=start.cancelled,

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.test_deadline import MARGIN, SHORTEST, fit, seconds_left
+from pytest_caesar.orchestrator.time_left import MARGIN, SHORTEST, fit
+from pytest_caesar.test_deadline import seconds_left
 
 SECONDS = st.floats(min_value=0.001, max_value=1e9)
 
@@ -15,12 +16,12 @@ def test_without_a_test_nothing_is_left_and_nothing_cut() -> None:
 
 
 def test_what_ends_in_time_is_not_cut() -> None:
-    assert fit(10, 5, 16) == (10, 5)
+    assert fit(10, 5, 17) == (10, 5)
 
 
 def test_the_grace_is_cut_with_the_deadline() -> None:
-    assert fit(600, 5, 9) == (6, 2)
-    assert fit(600, 1, 9) == (7, 1)
+    assert fit(600, 5, 10) == (6, 2)
+    assert fit(600, 1, 10) == (7, 1)
 
 
 def test_who_is_late_already_gets_the_shortest() -> None:

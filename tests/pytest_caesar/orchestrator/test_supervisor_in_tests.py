@@ -15,7 +15,8 @@ import os, sys
 import pytest
 from pathlib import Path
 from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
-from pytest_caesar.test_deadline import fit, seconds_left
+from pytest_caesar.orchestrator.time_left import fit
+from pytest_caesar.test_deadline import seconds_left
 
 @pytest.mark.timeout({timeout})
 def test_it():
