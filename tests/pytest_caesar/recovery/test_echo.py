@@ -141,6 +141,26 @@ def test_an_answer_that_only_resembles_the_example_counts() -> None:
     assert recovered(fence(answer), brief=BRIEF).report.summary == "Fixed it, in one sentence."
 
 
+@pytest.mark.parametrize("prefix", ["> ", "agent-number-one-of-this-project | "])
+@pytest.mark.parametrize("before", ["", "Fix it. " * 50])
+def test_a_quoted_example_that_is_torn_by_the_quoting_supersedes_nothing(
+    prefix: str, before: str
+) -> None:
+    example = EXAMPLE.replace("{\n ", "{", 1)
+    brief = f"{before}\n{example}\n"
+    log = fence(report("success", "Fixed.")) + prefixed(brief, prefix) + "Bye.\n"
+
+    verdict = recovered(log, brief=brief)
+
+    assert (verdict.report.summary, codes(verdict)) == ("Fixed.", ["report-echoes-brief"])
+
+
+def test_a_torn_report_that_begins_like_the_example_is_no_echo() -> None:
+    torn = report("success", "What we did")[:-2]
+
+    assert recovered(fence(report()) + torn, brief=BRIEF).source == "synthesized"
+
+
 @given(
     prefix=st.text(alphabet=st.characters(exclude_characters='\n\r{}"`~'), max_size=20),
     suffix=st.text(alphabet=st.characters(exclude_characters='\n\r{}"'), max_size=5),

@@ -62,7 +62,10 @@ def test_opening_lines_are_those_of_commonmark(opening: str, closing: str) -> No
         "```json caesar:reports",
         "```json",
         "```",
+        "x```json" + " " * 249 + "caesar:report",
+        "```json caesar:report" + " " * 256 + "x",
     ],
+    ids=range(10),
 )
 def test_under_another_opening_line_the_object_still_declares_itself(opening: str) -> None:
     verdict = recovered(fence(report(), opening))
