@@ -167,6 +167,20 @@ def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
         test_deadline.pytest_timeout_cancel_timer(item)
 
 
+def pytest_enter_pdb() -> None:
+    """Give the terminal to a breakpoint in an agent that runs in this process."""
+    in_process = sys.modules.get("pytest_caesar.orchestrator.in_process")
+    if in_process is not None:
+        in_process.enter_debugger()
+
+
+def pytest_leave_pdb() -> None:
+    """Take it back."""
+    in_process = sys.modules.get("pytest_caesar.orchestrator.in_process")
+    if in_process is not None:
+        in_process.leave_debugger()
+
+
 # --- fixtures --------------------------------------------------------------------------
 
 

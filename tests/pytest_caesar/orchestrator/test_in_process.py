@@ -557,3 +557,23 @@ def test_the_timeout_of_the_test_itself_still_works(
     assert result.ret == 1
     line = "*Timeout (>1.0s)*" if method == "signal" else "*+ Timeout +*"
     result.stdout.fnmatch_lines([line])
+
+
+def test_a_breakpoint_in_the_agent_under_test_reaches_the_terminal(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        test_it="""
+        def test_it(caesar_repo, caesar_orchestrator):
+            caesar_repo.commit({"a.txt": "a"})
+            run = caesar_orchestrator.delegate("Look around")
+            assert run.succeeded
+            log = (run.task_dir / "raw.log").read_text()
+            assert log.splitlines() == ["before the breakpoint", "after the breakpoint"]
+        """,
+        functions=(CHILDREN / "functions.py").read_text(),
+    )
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly")
+    result = pytester.run(*command, "--caesar-agent=functions:debug", stdin=b"p 6 * 7\nc\n")
+    result.assert_outcomes(passed=1)
+    assert "(Pdb) 42" in result.stdout.str()
