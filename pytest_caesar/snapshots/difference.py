@@ -77,7 +77,7 @@ def _lines(data: bytes) -> list[str]:
 
 def _body(left: Sequence[str], right: Sequence[str]) -> list[str]:
     lines: list[str] = []
-    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, left, right)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             lines += [f"  {line}" for line in left[a:b]]

@@ -28,6 +28,9 @@ QUANTITIES: Final = {
 PATHS: Final = frozenset({"path", "old_path", "file"})
 """Fields of documents that hold a path of the workspace: only folders of the machine are replaced."""
 
+MAX_TASKS: Final = 50
+"""Ids of tasks that are looked for in prose: each is one more pass over every text."""
+
 _INSTANT = re.compile(
     r"(?<![\w.-])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)(?!\w)"
 )
@@ -41,7 +44,7 @@ _ELAPSED = re.compile(r"\b(in|took) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|min|mi
 _PORT = re.compile(r"(?<![\w.])(127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1\]):(\d{2,5})(?![\w.])")
 _PID = re.compile(r"\b(pid|PID)([ =:] ?)(\d+)(?![\w.])")
 _PYTEST_FOLDER = re.compile(
-    r"(?<![\w.-])(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+(?:/popen-gw\d+)?/[\w.\[\]-]+"
+    r"(?<![\w.+-])(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+(?:/popen-gw\d+)?/[\w.\[\]-]+"
 )
 _PLACEHOLDER = re.compile(r"<[\w-]+>\Z")
 _ROUNDS: Final = 5
@@ -87,6 +90,8 @@ class Normaliser:
     def document(self, value: Any) -> Any:
         """Normalise a JSON value; keys are visited in sorted order."""
         for task in _task_ids(value):
+            if len(self._tasks) >= MAX_TASKS:
+                break
             if task not in self._tasks and len(task) > 2 and not _PLACEHOLDER.match(task):
                 self._tasks[task] = f"<task-{len(self._tasks) + 1}>"
         return self._walk("", value)

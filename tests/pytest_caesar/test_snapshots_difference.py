@@ -39,6 +39,12 @@ def test_two_megabytes_without_a_common_line_are_cut_short() -> None:
     assert len(found.lines) <= 2 * COMPARED
 
 
+def test_lines_that_all_look_alike_take_no_longer() -> None:
+    old = b"".join(b"a\nb\n" for _ in range(1000)) + b"x\n"
+    new = b"".join(b"b\nc\na\n" for _ in range(666)) + b"y\n"
+    assert compare(old, new).changed > 0
+
+
 @given(st.binary(max_size=60), st.binary(max_size=60))
 def test_only_equal_texts_have_no_difference(old: bytes, new: bytes) -> None:
     assert (compare(old, new).changed == 0) == (

@@ -109,6 +109,14 @@ def test_rules_of_the_user_come_first() -> None:
     assert normaliser.document({"path": "x", "summary": "build-77"})["summary"] == "<build>"
 
 
+@pytest.mark.parametrize(
+    "unit", ["/", "/a", "/a+", "a-", "1", "0123456789abcdef", "in 1", "2026-01-", "-/a", "pid "]
+)
+def test_awkward_texts_take_no_more_than_their_length(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
+    assert Normaliser({"/tmp/a": "<repo>"}, commits=["0" * 40]).text(text) is not None
+
+
 TEXTS = st.text(
     alphabet=st.sampled_from(list("abcdef0123456789-:/.TZ<> _stintook")) | st.characters()
 ) | st.sampled_from([FIRST["summary"], SECOND["summary"], FIRST["details"], "in 3 s in 4 s"])
