@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caesar_agent import MisuseError, Report
@@ -45,6 +45,7 @@ CALLS: st.SearchStrategy[tuple[str, tuple[Any, ...]]] = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(CALLS, max_size=10), st.sampled_from(["success", "partial", "failed"]), SAID)
 def test_a_report_reads_back_as_it_was_written(
     calls: list[tuple[str, tuple[Any, ...]]], status: Any, summary: str
@@ -59,6 +60,7 @@ def test_a_report_reads_back_as_it_was_written(
     assert Report.parse(data) == report
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(ACTIONS)), max_size=12))
 def test_a_path_is_declared_at_most_once(calls: list[tuple[str, Any]]) -> None:
     gathered = Gathered()
@@ -80,6 +82,7 @@ def test_no_pair_of_declarations_is_merged_into_what_neither_says() -> None:
             assert merged == first
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=5))
 def test_usage_adds_up(amounts: list[int]) -> None:
     gathered = Gathered()
