@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import merge
 
 _DECLARATION = re.compile(rb'"protocol"[ \t\r\n]*:[ \t\r\n]*"caesar')
 _STRUCTURE = re.compile(rb'[{}"\n]')
@@ -76,15 +77,13 @@ class Survey:
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._fences: array[int] = array("q")
-        self._bodies: array[int] = array("q")
-        for fence, after in _opening_lines(text):
+        for fence in _opening_lines(text):
             self._fences.append(fence)
-            self._bodies.append(after)
         self._first: array[int] = array("q")
-        for index, after in enumerate(self._bodies):
-            self._first.append(_first_brace(text, after, self._barrier(index)))
+        for index in range(len(self._fences)):
+            self._first.append(_first_brace(text, self._body(index), self._barrier(index)))
         declared = _declared_starts(text)
-        self._starts = _merged(declared, self._first)
+        self._starts = _unique(merge(declared, (start for start in self._first if start >= 0)))
         self._ends = array("q", bytes(8 * len(self._starts)))
         for index in range(len(self._starts) - 1, -1, -1):
             self._ends[index] = self._find_end(index)
@@ -130,7 +129,7 @@ class Survey:
     def _block(self, index: int) -> Block:
         spans: list[Span] = []
         start = self._first[index]
-        end = self._bodies[index]
+        end = self._body(index)
         while start >= 0 and len(spans) < MAX_IN_BLOCK:
             position = bisect_left(self._starts, start)
             if position == len(self._starts) or self._starts[position] != start:
@@ -147,6 +146,11 @@ class Survey:
     def _fenced(self, start: int) -> bool:
         index = bisect_right(self._fences, start) - 1
         return index >= 0 and 0 <= self._first[index] <= start < self._block_ends[index]
+
+    def _body(self, index: int) -> int:
+        """Return where the line after an opening line begins."""
+        newline = self.text.find(b"\n", self._fences[index])
+        return newline + 1 if newline >= 0 else len(self.text)
 
     def _barrier(self, index: int) -> int:
         return self._fences[index + 1] if index + 1 < len(self._fences) else len(self.text)
@@ -194,12 +198,13 @@ def _string_end(text: bytes, position: int, barrier: int) -> int:
     return -barrier
 
 
-def _merged(one: array[int], two: array[int]) -> array[int]:
-    merged: array[int] = array("q")
-    for start in sorted(one + two):
-        if start >= 0 and (not merged or merged[-1] != start):
-            merged.append(start)
-    return merged
+def _unique(starts: Iterable[int]) -> array[int]:
+    """Return ascending offsets, each once and without ``_NOWHERE``."""
+    unique: array[int] = array("q")
+    for start in starts:
+        if start >= 0 and (not unique or unique[-1] != start):
+            unique.append(start)
+    return unique
 
 
 def _declared_starts(text: bytes) -> array[int]:
@@ -218,7 +223,7 @@ def _declared_starts(text: bytes) -> array[int]:
             container = _container(text, before, keys, containers)
         keys.append(key)
         containers.append(container)
-    return _merged(containers, array("q"))
+    return _unique(sorted(containers))
 
 
 def _container(  # noqa: C901 - one automaton; split up, its invariant would be nowhere
@@ -282,8 +287,8 @@ _PROSE_LIMIT = 4096
 _CLOSING_LINE = re.compile(rb"^ {0,3}(?:`{3,}|~{3,})[ \t]*\r?$", re.MULTILINE)
 
 
-def _opening_lines(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where the opening line of each block begins and where the line after it does.
+def _opening_lines(text: bytes) -> Iterator[int]:
+    """Yield where the back-ticks or tildes of each opening line begin.
 
     CommonMark's rules: up to three blanks, at least three back-ticks or tildes, and
     as information exactly ``json caesar:report``.
@@ -298,7 +303,7 @@ def _opening_lines(text: bytes) -> Iterator[tuple[int, int]]:
             begins_line = low == 0 or head.group().startswith(b"\n")
             ends_line = tail.group().endswith(b"\n") or after + tail.end() == len(text)
             if begins_line and ends_line:
-                yield low + head.start(1), after + tail.end()
+                yield low + head.start(1)
         position = text.find(_FENCE_NAME, after)
 
 
