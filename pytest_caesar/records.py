@@ -28,21 +28,28 @@ MAX_PATCH = 256 * 1024
 """Bytes of a patch that a record carries; the whole patch stays in the task directory."""
 
 
-def record(run: Run, *, number: int, report: pytest.TestReport) -> dict[str, Any]:
-    """Return all that a session keeps of one run, as JSON types alone.
+def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> dict[str, Any]:
+    """Return what a session keeps of one run, as JSON types alone.
 
     Args:
         run: what came of a delegation.
         number: 1 for the first run of the test.
         report: the test report that it travels with.
+        whole: all that ``--caesar-json`` writes; otherwise what is counted at the end.
     """
-    patch = bytes(run.patch)
-    value = {
+    counted = {
         "test": report.nodeid,
         "phase": report.when,
         "number": number,
         "status": run.report.status,
+        "source": str(run.source),
         "process": run.outcome.status,
+    }
+    if not whole:
+        return counted
+    patch = bytes(run.patch)
+    value = {
+        **counted,
         "mode": run.task.mode,
         "isolation": run.task.isolation,
         "objective": run.task.objective,

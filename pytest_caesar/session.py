@@ -222,6 +222,9 @@ class CaesarSession:
             self._send(item, state, report)
             if report.failed:
                 self._describe(state, report)
+            if report.when == "teardown":
+                self._current = None
+                del item.stash[STATE]  # items live as long as the session, runs are large
         return report
 
     def _send(self, item: pytest.Item, state: TestState, report: pytest.TestReport) -> None:
@@ -237,7 +240,12 @@ class CaesarSession:
                     self.problems.append(problem)
                     report.sections.append((f"caesar run {run.task.id}: not kept", problem))
         report.caesar_runs = [  # type: ignore[attr-defined]
-            record(run, number=state.sent + index, report=report)
+            record(
+                run,
+                number=state.sent + index,
+                report=report,
+                whole=self.settings.json_path is not None,
+            )
             for index, run in enumerate(new, 1)
         ]
         if self.settings.junit and self.config.getoption("xmlpath", None):

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs
 
 USES = "def test_it(caesar_clock):\n    assert caesar_clock().year == 2026\n"
@@ -85,3 +86,31 @@ def test_a_test_run_inside_an_agent_is_not_disturbed(
         """
     )
     run().assert_outcomes(passed=1)
+
+
+def test_runs_do_not_outlive_their_tests(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makeconftest(
+        """
+        import gc
+
+        def pytest_sessionfinish():
+            from pytest_caesar import Run
+
+            gc.collect()
+            print("left:", sum(isinstance(thing, Run) for thing in gc.get_objects()))
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_it(caesar_orchestrator, caesar_fake_agent, caesar_snapshot):
+            fake = caesar_fake_agent
+            run = caesar_orchestrator.delegate("Work", agent=fake(fake.report()))
+            assert run == caesar_snapshot
+        """
+    )
+    result = pytester.runpytest_subprocess("--snapshot-update", "-s")  # pytester keeps what it sees
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*left: 0"])
