@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import sys
@@ -56,7 +57,7 @@ class Agent:
         self._programs = programs
         self._directory = directory
         self._started = started
-        self._commands = 0
+        self._command_numbers = itertools.count(1)
 
     @property
     def remaining(self) -> float:
@@ -135,10 +136,9 @@ class Agent:
         folder = self.workspace if cwd is None else self.workspace / cwd
         if not folder.is_dir():
             raise MisuseError(method="command", problem=f"cwd {str(folder)!r} is not a folder")
-        self._commands += 1
         told = {
             "tool": "command",
-            "id": f"command_{self._commands}",
+            "id": f"command_{next(self._command_numbers)}",
             "input_summary": one_line(line, limit=MAX_SUMMARY),
         }
         program = Program(argv, command=line, cwd=folder, env=environment(env))

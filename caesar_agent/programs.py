@@ -28,6 +28,9 @@ NOTICE_SECONDS = 0.25
 POLL_SECONDS = 0.02
 """The same where the end of a process cannot be waited for together with its output."""
 
+STOPPED = "ended because the agent was told to stop"
+"""Note on a program that another thread, or a signal handler, had ended."""
+
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 """Exit codes of programs that did not start, as shells give them."""
@@ -143,7 +146,7 @@ class Program:
         stderr: Echo,
     ) -> CommandResult:
         tails = (Tail(), Tail())
-        timed_out = False
+        note = ""
         with contextlib.ExitStack() as stack:
             selector = stack.enter_context(selectors.DefaultSelector())
             pause = _watch_end(process, selector, stack)
@@ -160,32 +163,31 @@ class Program:
                         selector.unregister(key.fileobj)
                 if process.poll() is not None:
                     break
-                timed_out = timeout is not None and monotonic() >= started + timeout
-                if timed_out or self._stopped:
+                note = self._reason_to_end(started, timeout)
+                if note:
                     _end(process)
                     break
             for key in list(selector.get_map().values()):
                 if key.data is not None:
                     drain(key.fd, *key.data)
-        return self._result(process.returncode, tails, monotonic() - started, timeout, timed_out)
+        return self._result(process.returncode, tails, monotonic() - started, note)
+
+    def _reason_to_end(self, started: float, timeout: float | None) -> str:
+        if timeout is not None and monotonic() >= started + timeout:
+            return f"timed out after {timeout:g} s"
+        return STOPPED if self._stopped else ""
 
     def _result(
-        self,
-        code: int,
-        tails: tuple[Tail, Tail],
-        duration: float,
-        timeout: float | None,
-        timed_out: bool,  # noqa: FBT001 - private
+        self, code: int | None, tails: tuple[Tail, Tail], duration: float, note: str
     ) -> CommandResult:
-        by_signal = _signal_name(-code) if code < 0 else None
-        note = f"killed by {by_signal}" if by_signal else ""
-        if timed_out:
-            note = f"timed out after {timeout:g} s"
-        elif self._stopped:
-            note = "ended because the agent was told to stop"
+        # A process that even SIGKILL has not ended yet has no code.
+        by_signal = _signal_name(-code) if code is not None and code < 0 else None
+        timed_out = bool(note) and note != STOPPED
+        if by_signal and not note:
+            note = f"killed by {by_signal}"
         return CommandResult(
             command=self._command,
-            exit_code=None if code < 0 or timed_out else code,
+            exit_code=None if by_signal or timed_out else code,
             stdout=tails[0].text(),
             stderr=tails[1].text(),
             duration=duration,
@@ -229,7 +231,7 @@ class RunningPrograms:
     def end(self) -> None:
         """End those that other threads still run, and wait until they are recorded."""
         self.stop()
-        deadline = monotonic() + 2 * TERMINATION_SECONDS
+        deadline = monotonic() + 2 * TERMINATION_SECONDS + NOTICE_SECONDS
         while self._programs and monotonic() < deadline:
             time.sleep(0.01)
 
@@ -258,15 +260,22 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
     tree = ProcessTree.of(process.pid)
     tree.send(signal.SIGTERM)
-    deadline = monotonic() + TERMINATION_SECONDS
-    while monotonic() < deadline:
-        if process.poll() is not None and not tree.alive(beside=process.pid):
-            return
-        time.sleep(0.01)
+    if _gone(process, tree):
+        return
     # What was started since the first look belongs to it too.
     ProcessTree.of(process.pid).send(signal.SIGKILL)
     tree.send(signal.SIGKILL)
-    process.wait()
+    _gone(process, tree)
+
+
+def _gone(process: subprocess.Popen[bytes], tree: ProcessTree) -> bool:
+    """Wait a while for the end of a process tree."""
+    deadline = monotonic() + TERMINATION_SECONDS
+    while process.poll() is None or tree.alive(beside=process.pid):
+        if monotonic() >= deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
