@@ -10,7 +10,7 @@ from typing import Literal
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.orchestrator.outcome import LeakedProcess, Outcome
 from pytest_caesar.orchestrator.processes import readable
-from pytest_caesar.orchestrator.wardens.warden import KILL_WAIT
+from pytest_caesar.orchestrator.wardens.warden import KILL_WAIT, MAX_LEFT
 
 Asked = Literal["", "cancelled", "lingering", "abandoned"]
 """Why the harness had an agent ended."""
@@ -124,7 +124,9 @@ def tell_ending(why: str, *, delivered: bool, timeout: float) -> list[Diagnostic
 
 def tell_leaked(leaked: Sequence[LeakedProcess]) -> list[Diagnostic]:
     """Name what an agent left behind."""
-    return [
+    more = "the agent left more processes behind than are named; they were ended"
+    rest = [Diagnostic(code="process-leaked", message=more)] if len(leaked) >= MAX_LEFT else []
+    named = [
         Diagnostic(
             code="process-leaked",
             message=(
@@ -134,6 +136,7 @@ def tell_leaked(leaked: Sequence[LeakedProcess]) -> list[Diagnostic]:
         )
         for process in leaked
     ]
+    return named + rest
 
 
 def tell_unkillable(pid: int, name: str) -> Diagnostic:

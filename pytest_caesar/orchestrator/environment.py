@@ -23,7 +23,21 @@ TASK_VARIABLES: Final = (
 )
 """The variables of the contract. Source: OACP specification, "Variables d'environnement"."""
 
-PASSED: Final = ("PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR", "USER", "LOGNAME", "SHELL")
+LOADER_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Where shared libraries are looked for; some interpreters do not start without."""
+
+PASSED: Final = (
+    "PATH",
+    *LOADER_VARIABLES,
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+)
 """What an agent gets of the environment around it; ``*`` stands for any ending."""
 
 SET: Final[Mapping[str, str]] = {"TERM": "dumb", "NO_COLOR": "1"}

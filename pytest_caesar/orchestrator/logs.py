@@ -10,8 +10,6 @@ from types import TracebackType
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
 
-_CHUNK = 1 << 20
-
 
 class LogError(CaesarError):
     """A log could not be made.
@@ -115,15 +113,14 @@ class Log:
 
     def read_at(self, offset: int, max_bytes: int) -> bytes:
         """Return up to ``max_bytes`` from ``offset`` on; fewer when the log ends before."""
-        parts = []
-        while max_bytes > 0:
-            part = os.pread(self.fd, min(max_bytes, _CHUNK), offset)
-            if not part:
+        # In one piece where the system allows: a tail of many megabytes is not copied.
+        data = os.pread(self.fd, max(max_bytes, 0), offset)
+        while 0 < len(data) < max_bytes:
+            more = os.pread(self.fd, max_bytes - len(data), offset + len(data))
+            if not more:
                 break
-            parts.append(part)
-            offset += len(part)
-            max_bytes -= len(part)
-        return b"".join(parts)
+            data += more
+        return data
 
     def close(self) -> None:
         """Close the descriptor; doing it again is no mistake."""

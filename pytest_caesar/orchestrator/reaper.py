@@ -20,6 +20,7 @@ from typing import Final
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.monotonic import monotonic, pause
+from pytest_caesar.orchestrator.environment import LOADER_VARIABLES
 from pytest_caesar.orchestrator.wardens import server
 from pytest_caesar.orchestrator.wardens.link import Link
 from pytest_caesar.orchestrator.wardens.waiting import LONGEST_POLL, open_process
@@ -74,7 +75,7 @@ class Reaper:
                     pass_fds=[theirs.fileno()],
                     # Of a session of its own, so that Ctrl-C in the terminal does not reach it.
                     start_new_session=True,
-                    env={},
+                    env=_interpreter_environment(),
                     cwd="/",
                 )
         except (OSError, TypeError) as error:
@@ -151,6 +152,11 @@ class Reaper:
             link.close()
         self._links.clear()
         self._process.returncode = 0
+
+
+def _interpreter_environment() -> dict[str, str]:
+    """Return what some interpreters do not start without; nothing of a task is in it."""
+    return {name: os.environ[name] for name in LOADER_VARIABLES if name in os.environ}
 
 
 class _Shared:

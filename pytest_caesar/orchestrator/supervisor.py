@@ -26,7 +26,6 @@ from pytest_caesar.orchestrator.outcome import LeakedProcess, Outcome
 from pytest_caesar.orchestrator.processes import Process
 from pytest_caesar.orchestrator.reaper import (
     GoneError,
-    HarnessEndingError,
     Reaper,
     ReaperError,
     shared_reaper,
@@ -344,6 +343,3 @@ def _open_stdin(data: bytes | None) -> int:
         file.write(data)
         file.seek(0)
         return os.dup(file.fileno())
-
-
-__all__ = ["GRACE", "LINGER", "HarnessEndingError", "ProcessSpec", "supervise"]

@@ -57,10 +57,14 @@ class Streams:
     def __enter__(self) -> Streams:  # noqa: PYI034 - Self needs Python 3.11
         _flush()
         with contextlib.ExitStack() as undo:
-            self._targets = [os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), *self._logs]
-            undo.callback(os.close, self._targets[0])
+            nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            undo.callback(os.close, nothing)
+            # Copies above the standard three: a log may itself lie where one was closed.
+            for fd in (nothing, *self._logs):
+                self._targets.append(_duplicate(fd))
+                undo.callback(os.close, self._targets[-1])
             for fd in range(3):
-                self._saved.append(_duplicate(fd))
+                self._saved.append(-1 if fd == nothing else _duplicate(fd))
             self._objects = {name: getattr(sys, name) for name in _STREAMS}
             self._ours = {
                 "stdin": io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8"),
@@ -68,6 +72,7 @@ class Streams:
                 "stderr": self._writer(2),
             }
             undo.pop_all()
+            os.close(nothing)
         self.claim()
         return self
 
@@ -81,7 +86,7 @@ class Streams:
         self._give_back(all_of_it=not self._yielded)
         for raw in self._raw:
             raw.retired = True
-        for fd in (*self._saved, self._targets[0]):
+        for fd in (*self._saved, *self._targets):
             if fd >= 0:
                 os.close(fd)
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-MAX_NAME = 4096
+MAX_NAME = 1024
 """Bytes of a command line that are read to name a process."""
 PS_WAIT = 5.0
 """Seconds that ps may take."""

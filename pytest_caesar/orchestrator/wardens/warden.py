@@ -27,6 +27,8 @@ ORPHAN_GRACE = 1.0
 """Seconds between SIGTERM and SIGKILL when the harness itself is gone."""
 KILL_WAIT = 5.0
 """Seconds that SIGKILL gets to take effect; what is left then cannot be killed."""
+MAX_LEFT = 256
+"""Processes that are named; more are ended all the same."""
 
 _OUR_OWN = __name__.rpartition(".")[0].encode()
 _waitid: Any = getattr(os, "waitid", None)
@@ -180,6 +182,8 @@ class Warden:
 
     def _note(self, living: dict[int, int]) -> None:
         for pid in living:
+            if len(self.left) >= MAX_LEFT:
+                return
             if pid not in self.left and (name := name_of(pid)):
                 try:
                     group = os.getpgid(pid) == self.agent

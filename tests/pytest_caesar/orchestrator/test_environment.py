@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.orchestrator.environment import (
+    PASSED,
     REFUSED,
+    SET,
     TASK_VARIABLES,
     EnvironmentRefusedError,
     build_environment,
@@ -19,6 +21,7 @@ from pytest_caesar.orchestrator.environment import (
 TASK = {name: f"this task's {name}" for name in TASK_VARIABLES}
 AROUND = {
     "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C", "TZ": "UTC", "TMPDIR": "/tmp",
+    "LD_LIBRARY_PATH": "/l",
     "USER": "u", "LOGNAME": "u", "SHELL": "/bin/sh", "HOME": "/home/u", "TERM": "xterm",
 }  # fmt: skip
 NEVER = {
@@ -141,5 +144,5 @@ def test_the_home_gives_git_an_identity_and_is_private(tmp_path: Path) -> None:
 
 def test_the_documentation_lists_every_variable() -> None:
     text = (Path(__file__).parents[3] / "docs" / "supervision.md").read_text(encoding="utf-8")
-    for name in (*TASK_VARIABLES, *REFUSED):
+    for name in (*TASK_VARIABLES, *PASSED, *SET, *REFUSED):
         assert f"`{name}`" in text

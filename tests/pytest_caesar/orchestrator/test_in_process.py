@@ -153,6 +153,19 @@ def test_a_closed_standard_descriptor_stays_closed(stage: Stage) -> None:
         os.close(saved)
 
 
+def test_a_log_may_lie_where_a_standard_descriptor_was_closed(stage: Stage) -> None:
+    saved = os.dup(0)
+    os.dup2(stage.bench.log.fd, 0)
+    try:
+        stage.run("look_around", stdout=0, stderr=0)
+        assert os.path.sameopenfile(0, stage.bench.log.fd)
+    finally:
+        os.dup2(saved, 0)
+        os.close(saved)
+    assert stage.output.startswith("printed\ncomplained\n")
+    assert "stdin '' b''" in stage.output
+
+
 def test_no_descriptor_is_left_open(stage: Stage) -> None:
     stage.run("look_around")
     before = open_descriptors()
