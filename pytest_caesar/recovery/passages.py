@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caesar_agent.diagnostics import Diagnostic
+from pytest_caesar.recovery.colours import Colourless
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.extraction import Passage
 from pytest_caesar.recovery.streams import DIALECTS, detect, translate
@@ -31,6 +32,7 @@ class Script:
         failed: why the stream says, or shows, that the agent did not come to its end.
         others_words: a report stands in the log where others' words stand.
         diagnostics: what was strange.
+        colourless: the plain log whose text the passages are.
     """
 
     dialect: str
@@ -40,6 +42,11 @@ class Script:
     failed: str | None = None
     others_words: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
+    colourless: Colourless | None = None
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """Return where a piece of a passage stands in the log, in bytes."""
+        return self.colourless.locate(start, end) if self.colourless else (start, end)
 
 
 def read_log(evidence: Evidence) -> Script:
@@ -62,15 +69,7 @@ def read_log(evidence: Evidence) -> Script:
     if final and final.strip() and not (passages and passages[-1].text.strip() == final.strip()):
         passages += (Passage(text=final, start=len(log), end=len(log)),)
         last_words = final.decode("utf-8", "replace")
-    return Script(
-        dialect=script.dialect,
-        passages=passages,
-        final=script.final,
-        last_words=last_words,
-        failed=script.failed,
-        others_words=script.others_words,
-        diagnostics=diagnostics,
-    )
+    return replace(script, passages=passages, last_words=last_words, diagnostics=diagnostics)
 
 
 def _as_utf8(log: bytes) -> tuple[bytes, str]:
@@ -100,6 +99,8 @@ def _native(dialect: str, log: bytes) -> Script:
 
 def _plain(log: bytes, *, verbatim: bool) -> Script:
     """Read plain output: the text itself, and the strings of JSON lines in it."""
+    colourless = Colourless(log)
+    log = colourless.text
     wrapped: deque[Passage] = deque(maxlen=MAX_WRAPPED)
     excluded: array[int] = array("q")
     others = False
@@ -119,4 +120,9 @@ def _plain(log: bytes, *, verbatim: bool) -> Script:
             data = text.text.encode("utf-8", "surrogatepass")
             wrapped.append(Passage(text=data, start=start, end=end))
     whole = Passage(text=log, start=0, end=len(log), verbatim=verbatim, excluded=excluded)
-    return Script(dialect=PLAIN, passages=(whole, *wrapped), others_words=others)
+    return Script(
+        dialect=PLAIN,
+        passages=(whole, *wrapped),
+        others_words=others,
+        colourless=colourless,
+    )

@@ -151,13 +151,14 @@ def _claims(
         if chosen is not None:
             first = evidence.raw_log_offset
             in_log = chosen.start < chosen.end  # else it stands in the message file
+            start, end = script.locate(chosen.start, chosen.end) if in_log else (0, 0)
             claims.append(
                 _Claim(
                     source="extracted",
                     reading=chosen.reading,
                     name="log" if in_log else "final message",
                     form=chosen.form,
-                    offsets=(first + chosen.start, first + chosen.end) if in_log else None,
+                    offsets=(first + start, first + end) if in_log else None,
                 )
             )
     return claims, extraction

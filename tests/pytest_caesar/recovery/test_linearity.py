@@ -59,6 +59,8 @@ LOGS: dict[str, Callable[[int], str]] = {
         json.dumps([{"text": fence(report())}] * (size // 100)) + "\n"
     ),
     "objects of tools": repeat(json.dumps({"role": "tool", "out": json.loads(report())}) + "\n"),
+    "colours": repeat("\x1b[1m{" + DECLARED + "\x1b[0m}\n"),
+    "terminal links without an end": repeat("\x1b]8;;"),
     "a native stream": repeat('{"type":"item.completed","item":{"type":"reasoning","text":"x"}}\n'),
     "messages of a native stream": repeat(
         json.dumps(
