@@ -108,6 +108,7 @@ class Delegation:
                 dialect=self.agent.dialect if isinstance(self.agent, ProcessAgent) else None,
                 log=log,
                 on_event=self.settings.on_event,
+                now=self.clock,
             )
             start = Start(
                 agent=self.agent,
@@ -120,6 +121,7 @@ class Delegation:
                 narration=narration,
                 settings=self.settings,
                 cancelled=self.cancelled,
+                frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
             )
             try:
                 with self._attendance(directory) as attendance:

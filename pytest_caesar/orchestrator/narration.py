@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
@@ -33,6 +34,7 @@ class Narration:
         dialect: the native stream on stdout, or None.
         log: ``raw.log``, as the agent writes it.
         on_event: called with every event as it comes, or None.
+        now: gives the times of events that the orchestrator writes.
 
     Attributes:
         events: after ``close``: all that the log holds.
@@ -47,12 +49,13 @@ class Narration:
         dialect: str | None,
         log: Log,
         on_event: Callable[[Event], None] | None,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.events: tuple[Event, ...] = ()
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._task = task
         self._directory = directory
-        self._writer = EventLog(directory.events_file, task_id=task.id, now=utc_now)
+        self._writer = EventLog(directory.events_file, task_id=task.id, now=now)
         self._tail = EventTail(directory.events_file, task_id=task.id)
         self._on_event = on_event
         self._log = log

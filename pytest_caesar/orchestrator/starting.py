@@ -8,7 +8,7 @@ import shlex
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ class Start:
         narration: tells what happens.
         settings: of the orchestrator.
         cancelled: set to end the agent.
+        frozen: makes a context in which an agent in this process sees the documents' clock.
     """
 
     agent: AgentTarget
@@ -64,6 +65,7 @@ class Start:
     narration: Narration
     settings: OrchestratorSettings
     cancelled: threading.Event
+    frozen: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
 
 
 def run_agent(start: Start) -> Outcome:
@@ -88,17 +90,18 @@ def run_agent(start: Start) -> Outcome:
             return _run_process(start, as_process(start.agent), environment, home)
         start.narration.started(start.agent.target)
         timeout, grace = _times(start)
-        return run_function(
-            start.agent.target,
-            import_root=start.agent.import_root,
-            environ=environment,
-            cwd=Path(start.task.workspace),
-            stdout=start.log.fd,
-            stderr=start.log.fd,
-            timeout=timeout,
-            grace=grace,
-            cancelled=start.cancelled,
-        )
+        with start.frozen():
+            return run_function(
+                start.agent.target,
+                import_root=start.agent.import_root,
+                environ=environment,
+                cwd=Path(start.task.workspace),
+                stdout=start.log.fd,
+                stderr=start.log.fd,
+                timeout=timeout,
+                grace=grace,
+                cancelled=start.cancelled,
+            )
 
 
 def _times(start: Start) -> tuple[float, float]:
