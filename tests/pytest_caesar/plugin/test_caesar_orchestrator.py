@@ -183,6 +183,30 @@ def test_the_clock_tells_the_time_of_documents(pytester: pytest.Pytester, run: R
     run().assert_outcomes(passed=1)
 
 
+def test_an_agent_in_this_process_sees_the_clock_too(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        my_agent="""
+        import datetime
+
+        def main(agent):
+            return agent.success(str(datetime.datetime.now(datetime.timezone.utc).year))
+        """
+    )
+    pytester.makepyfile(
+        test_it="""
+        import datetime
+
+        def test_it(caesar_orchestrator, caesar_clock):
+            caesar_clock.set("2031-02-03T04:05:06Z")
+            run = caesar_orchestrator.delegate("Do it")
+            assert run.report.summary == "2031"
+            assert {event.at for event in run.events} == {"2031-02-03T04:05:06.000Z"}
+            assert datetime.datetime.now(datetime.timezone.utc).year != 2031
+        """
+    )
+    run("--caesar-agent=my_agent:main").assert_outcomes(passed=1)
+
+
 def test_an_overridden_agent_is_delegated_to(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(
         """
