@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import struct
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from pytest_caesar.workspace.index_file import index_bytes
 
 _FILE, _EXECUTABLE = 0o100644, 0o100755
 
@@ -33,7 +34,7 @@ def write_first_commit(
         SHA of the commit.
     """
     git_dir = top / ".git"
-    entries: dict[bytes, tuple[int, bytes, os.stat_result]] = {}
+    entries: dict[bytes, tuple[int, bytes, os.stat_result | None]] = {}
     for path in paths:
         file = top / path
         content = file.read_bytes()
@@ -45,7 +46,7 @@ def write_first_commit(
     who = f"{name} <{address}> {date} +0000"
     text = f"tree {tree.hex()}\nauthor {who}\ncommitter {who}\n\n{message}\n"
     commit = _write_object(git_dir, b"commit", text.encode()).hex()
-    (git_dir / "index").write_bytes(_index(entries))
+    (git_dir / "index").write_bytes(index_bytes(entries))
     (git_dir / "refs" / "heads" / "main").write_text(f"{commit}\n")
     return commit
 
@@ -78,24 +79,3 @@ def _write_tree(git_dir: Path, entries: Mapping[bytes, tuple[int, bytes]]) -> by
     ordered = sorted(here.items(), key=lambda item: item[0] + b"/" * (item[1][0] == 0o40000))
     content = b"".join(b"%o %s\0%s" % (mode, name, oid) for name, (mode, oid) in ordered)
     return _write_object(git_dir, b"tree", content)
-
-
-def _index(entries: Mapping[bytes, tuple[int, bytes, os.stat_result]]) -> bytes:
-    parts = [struct.pack(">4sII", b"DIRC", 2, len(entries))]
-    for path, (mode, oid, found) in sorted(entries.items()):
-        seconds = [divmod(ns, 10**9) for ns in (found.st_ctime_ns, found.st_mtime_ns)]
-        numbers = (
-            *seconds[0],
-            *seconds[1],
-            found.st_dev,
-            found.st_ino,
-            mode,
-            found.st_uid,
-            found.st_gid,
-            found.st_size,
-        )
-        head = struct.pack(">10I", *(number & 0xFFFFFFFF for number in numbers))
-        entry = head + oid + struct.pack(">H", min(len(path), 0xFFF)) + path
-        parts.append(entry + b"\0" * (8 - len(entry) % 8))
-    data = b"".join(parts)
-    return data + hashlib.sha1(data, usedforsecurity=False).digest()

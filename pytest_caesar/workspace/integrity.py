@@ -1,73 +1,21 @@
-"""Whether the objects that git showed are what their names say.
+"""Whether the objects behind a patch are what their names say.
 
-Git trusts its object store, and the agent can write there. A forged object
-changes what a patch shows, not what is in the work tree; so what was shown is
-checked against names that the agent could not choose.
+Git trusts its object store, and the agent can write there: a forged object
+changes what a patch shows, not what is in the work tree.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from pytest_caesar.workspace.observer import Entry, Observer, Scan
+from pytest_caesar.workspace.observer import Entry, Observer
 
 _NULL = frozenset("0")
 
 
-def find_forgery(
-    observer: Observer, scan: Scan, extra: Iterable[bytes], entries: Sequence[Entry]
-) -> str:
-    """Return what is wrong with the objects behind a diff, or "".
-
-    Args:
-        observer: whose index was staged.
-        scan: what was known before staging, from an index out of the agent's reach.
-        extra: further paths that were staged.
-        entries: the diff against the baseline.
-    """
-    return _unexpected(observer, scan, extra, entries) or _misnamed(observer, entries)
-
-
-def _unexpected(
-    observer: Observer, scan: Scan, extra: Iterable[bytes], entries: Sequence[Entry]
-) -> str:
-    """Compare the diff with the scan; only for an index that holds exactly the baseline."""
-    if not observer.snapshot.pristine:
-        return ""
-    expected = {*scan.paths, *extra}
-    shown: set[bytes] = set()
-    for entry in entries:
-        shown.add(entry.path)
-        if entry.status == "R" and entry.old_path is not None:
-            shown.add(entry.old_path)
-        origin = entry.old_path or entry.path
-        known = scan.tracked.get(origin)
-        if known is not None and entry.status != "A" and (entry.old_mode, entry.old_id) != known:
-            return f"the baseline of {origin!r} is another than before the agent"
-    # A folder that became a link takes what was in it along.
-    strange = [path for path in shown - expected if not _below(path, expected)]
-    if strange:
-        return f"the baseline differs at {min(strange)!r}, where the agent changed nothing"
-    silent = scan.tracked.keys() - shown
-    if silent:
-        staged = observer.staged(silent)
-        for path in sorted(silent):
-            if staged.get(path) != scan.tracked[path]:
-                return f"the baseline hides the change of {path!r}"
-    return ""
-
-
-def _below(path: bytes, folders: set[bytes]) -> bool:
-    while b"/" in path:
-        path = path.rpartition(b"/")[0]
-        if path in folders:
-            return True
-    return False
-
-
-def _misnamed(observer: Observer, entries: Sequence[Entry]) -> str:
-    """Hash the content of every blob of the diff anew."""
+def find_forgery(observer: Observer, entries: Sequence[Entry]) -> str:
+    """Hash the content of every blob of a diff anew; say what is wrong, or ""."""
     wanted: dict[str, None] = {}
     for entry in entries:
         for mode, oid in ((entry.old_mode, entry.old_id), (entry.new_mode, entry.new_id)):

@@ -102,16 +102,17 @@ def _observe(snapshot: Snapshot) -> Observation:
         scan = observer.scan()
         if scan.unreadable:
             raise _UnverifiedError(f"a folder cannot be read: {scan.unreadable[0]}")
-        extra = [*_force_added(snapshot, observer), *_lost_submodules(snapshot)]
-        paths = [path for path in (*scan.paths, *extra) if not _is_submodule_folder(snapshot, path)]
+        before = _before(snapshot, observer, scan)
+        known = {*before, *scan.paths, *_force_added(snapshot, observer)}
+        paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
         left_out: dict[bytes, str] = {}
         entries: list[Entry] = []
         patch = b""
-        if paths or not snapshot.pristine:
+        if paths:
+            tree = observer.restrict({path: before[path] for path in paths if path in before})
             left_out = observer.stage(paths)
-            entries, patch = observer.diff(snapshot.tree)
-            entries = [e for e in entries if not is_within(e.path, snapshot.excluded)]
-            forgery = find_forgery(observer, scan, (*extra, *left_out), entries)
+            entries, patch = observer.diff(tree)
+            forgery = find_forgery(observer, entries)
             if forgery:
                 raise _UnverifiedError(f"the object store was tampered with: {forgery}")
         refs = read_refs(snapshot.common_dir)
@@ -124,8 +125,8 @@ def _observe(snapshot: Snapshot) -> Observation:
         *_nested_changes(snapshot, scan),
         *_submodule_changes(snapshot, entries),
     ]
-    known = [_change(snapshot, entry, left_out) for entry in entries]
-    changes = sorted([*known, *bare], key=lambda change: os.fsencode(change.path))
+    plain = [_change(snapshot, entry, left_out) for entry in entries]
+    changes = sorted([*plain, *bare], key=lambda change: os.fsencode(change.path))
     return Observation(
         verified=True,
         changes=tuple(changes),
@@ -135,6 +136,19 @@ def _observe(snapshot: Snapshot) -> Observation:
         descends=descends,
         unpatched=tuple(change.path for change in bare),
     )
+
+
+def _before(snapshot: Snapshot, observer: Observer, scan: Scan) -> dict[bytes, tuple[str, str]]:
+    """Return mode and object id from before the agent of everything that may have changed."""
+    lost = {path: ("160000", snapshot.submodules[path][0]) for path in _lost_submodules(snapshot)}
+    before = {**scan.tracked, **lost}
+    if snapshot.pristine:
+        return before
+    # An adopted worktree may stand elsewhere than on its base.
+    for entry in observer.compare(snapshot.tree):
+        if not is_within(entry.path, snapshot.excluded):
+            before[entry.path] = (entry.old_mode, entry.old_id)
+    return before
 
 
 def _check_top(snapshot: Snapshot) -> None:

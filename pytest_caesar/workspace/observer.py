@@ -6,11 +6,12 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.snapshot import Snapshot, is_within
 
 RENAME_LIMIT = 400
@@ -99,7 +100,14 @@ class Observer:
         )
         try:
             modified = self.git.run(
-                *("diff-files", "-z", "--raw", "--no-renames", "--ignore-submodules=all"),
+                *(
+                    "diff-files",
+                    "-z",
+                    "--raw",
+                    "--no-abbrev",
+                    "--no-renames",
+                    "--ignore-submodules=all",
+                ),
                 on_stall=self._feed_fifos,
             )
         except BaseException:
@@ -160,16 +168,29 @@ class Observer:
         """Write the observer's index as a tree and return its id."""
         return self.git.run("write-tree").lines[0]
 
-    def staged(self, paths: Iterable[bytes]) -> dict[bytes, tuple[str, str]]:
-        """Return mode and object id that the observer's index has, by path."""
-        wanted = frozenset(paths)
-        found: dict[bytes, tuple[str, str]] = {}
-        for record in self.git.run("ls-files", "-z", "--stage").records:
-            head, path = record.split(b"\t", 1)
-            if path in wanted:
-                mode, oid = head.split(b" ")[:2]
-                found[path] = (mode.decode(), oid.decode())
-        return found
+    def compare(self, tree: str) -> list[Entry]:
+        """Return how the observer's index differs from a tree; paths only in it have mode 000000."""
+        result = self.git.run(
+            *("diff-index", "--cached", "-z", "--raw", "--no-renames", "--no-abbrev"),
+            *("--ignore-submodules=dirty", tree),
+        )
+        return parse_diff(result.stdout)[0]
+
+    def restrict(self, entries: Mapping[bytes, tuple[str, str]]) -> str:
+        """Reduce the index to the given entries, mode and id by path, and return their tree.
+
+        What did not change need not be read and written again; and what it is
+        compared with comes from what the orchestrator remembers, not from a
+        tree in the agent's reach.
+        """
+        sha256 = any(len(oid) == 64 for _, oid in entries.values()) or len(self.snapshot.tree) == 64
+        plain = {
+            path: (int(mode, 8), bytes.fromhex(oid), None)
+            for path, (mode, oid) in entries.items()
+            if int(mode, 8)
+        }
+        self.index.write_bytes(index_bytes(plain, sha256=sha256))
+        return self.git.run("write-tree", "--missing-ok").lines[0]
 
     def diff(self, tree: str) -> tuple[list[Entry], bytes]:
         """Return what the observer's index changes in ``tree``, as entries and as a patch."""

@@ -213,6 +213,23 @@ def test_a_prepared_workspace_is_adopted_with_its_base(repo: Repository, tmp_pat
     assert actions(observe(again)) == {"a.txt": "modified", "b.txt": "created"}
 
 
+def test_an_adopted_worktree_may_stand_elsewhere_than_on_its_base(
+    repo: Repository, tmp_path: Path
+) -> None:
+    base = repo.commit({"gone.txt": "g\n", "placed.txt": "p\n", "same.txt": "s\n"})
+    repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "wt"))
+    sh(
+        "git rm -q gone.txt; echo n > n.txt; echo q > placed.txt; echo t > same.txt; git add -A;"
+        "git commit -qm further",
+        tmp_path / "wt",
+    )
+    workspace = prepare(ask(repo, adopt=tmp_path / "wt", base_ref=base, placed=("placed.txt",)))
+    sh("echo s > same.txt; echo more >> n.txt", workspace.path)
+    observation = observe(workspace)
+    assert actions(observation) == {"gone.txt": "deleted", "n.txt": "created"}
+    assert b"placed" not in bytes(observation.patch)
+
+
 def test_bits_in_the_index_of_an_adopted_worktree_hide_nothing(
     repo: Repository, tmp_path: Path
 ) -> None:
