@@ -343,7 +343,9 @@ class CaesarSession:
         lines = summary_lines(self.records)
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if nothing and self.agents and not terminalreporter.stats.get("deselected"):
-            lines = nothing_collected(self.settings.agents)
+            lines = nothing_collected(
+                self.settings.agents, conformance=hasattr(self.config.option, "caesar_conformance")
+            )
         if self.settings.json_path is not None and self.settings.json_path.is_file():
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
         lines += [f"problem: {one_line(problem, limit=400)}" for problem in self.problems]

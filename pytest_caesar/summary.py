@@ -61,18 +61,28 @@ def _place(known: Sequence[str]) -> Any:
     return lambda word: (known.index(word) if word in known else len(known), word)
 
 
-def nothing_collected(agents: Sequence[str]) -> list[str]:
-    """Say what to write when an agent is given and there is no test for it."""
+def nothing_collected(agents: Sequence[str], *, conformance: bool) -> list[str]:
+    """Say what to write when an agent is given and there is no test for it.
+
+    Args:
+        agents: as they were given.
+        conformance: there is a kit to check them with.
+    """
     given = " ".join(
         f"--caesar-agent={text}" if " " not in text else f'--caesar-agent="{text}"'
         for text in (one_line(text, limit=120) for text in agents)
     )
-    return [
+    lines = [
         "no test was collected, so nothing was asked of the agent. Write one, as in test_agent.py:",
         "",
         "    def test_it_reports(caesar_orchestrator):",
         '        run = caesar_orchestrator.delegate("Say hello")',
         "        assert run.succeeded",
+    ]
+    if not conformance:
+        return lines
+    return [
+        *lines,
         "",
         "or check the agent against the contract:",
         "",

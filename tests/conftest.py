@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 pytest_plugins = ["pytester"]
+
+# A machine that is busy with something else makes no property false.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent.parent
 
@@ -14,5 +19,8 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture(autouse=True)
 def _outside_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let inner test runs behave the same on a developer's machine and elsewhere."""
-    for name in ("CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS"):
+    for name in (
+        *("CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS"),
+        *("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"),
+    ):
         monkeypatch.delenv(name, raising=False)

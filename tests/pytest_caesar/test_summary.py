@@ -43,7 +43,9 @@ def test_the_header_names_agents_and_how_they_were_found() -> None:
 
 
 def test_what_to_do_without_a_test_repeats_the_agents() -> None:
-    lines = nothing_collected(["./agent.sh", "python -m agent"])
+    agents = ["./agent.sh", "python -m agent"]
+    assert not any("conformance" in line for line in nothing_collected(agents, conformance=False))
+    lines = nothing_collected(agents, conformance=True)
     assert lines[-1] == (
         '    pytest --caesar-agent=./agent.sh --caesar-agent="python -m agent" --caesar-conformance'
     )
