@@ -17,7 +17,7 @@ class Evidence:
     """All that is left of a delegation once its process tree is gone.
 
     Attributes:
-        task_id: the task that was given.
+        task_id: the task that was given; "" takes a report of any task.
         mode: ``read-only`` or ``write``; decides what "no change" means.
         raw_log: the bytes that were read of ``raw.log`` (the last 64 MiB at most).
         raw_log_offset: where ``raw_log`` starts in the file, in bytes.
@@ -35,7 +35,7 @@ class Evidence:
         search_log: look for a report in the log and in the final message at all.
     """
 
-    task_id: str
+    task_id: str = ""
     mode: Literal["read-only", "write"] = "write"
     raw_log: bytes = b""
     raw_log_offset: int = 0

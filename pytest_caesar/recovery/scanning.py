@@ -33,6 +33,10 @@ _LAST_CHUNK = 64 * 1024
 MAX_IN_BLOCK = 100
 """Objects in one block that belong to it; what follows them is read as outside of it."""
 
+MAX_PLACES = 500_000
+"""Places of one form that are kept, the last ones; some fifty times as many as are looked at,
+so that what lies inside of what is still known."""
+
 _NOWHERE = -1
 
 
@@ -71,7 +75,7 @@ class Survey:
     """All places in one text where a report may lie, in sixteen bytes each.
 
     A hostile log of 64 MiB holds millions of them, so they are numbers in arrays
-    until one is looked at. Making a survey is O(n) in bytes and O(log n) a place.
+    until one is looked at, and only the last ``MAX_PLACES`` are kept. Making a survey is O(n) in bytes and O(log n) a place.
     """
 
     def __init__(self, text: bytes) -> None:
@@ -79,6 +83,7 @@ class Survey:
         self._fences: array[int] = array("q")
         for fence in _opening_lines(text):
             self._fences.append(fence)
+        del self._fences[:-MAX_PLACES]
         self._first: array[int] = array("q")
         for index in range(len(self._fences)):
             self._first.append(_first_brace(text, self._body(index), self._barrier(index)))
@@ -209,10 +214,10 @@ def _unique(starts: Iterable[int]) -> array[int]:
 
 def _declared_starts(text: bytes) -> array[int]:
     """Return the offsets of the braces that open declared objects, ascending, each once."""
+    declarations = array("q", (match.start() for match in _DECLARATION.finditer(text)))
     keys: array[int] = array("q")
     containers: array[int] = array("q")
-    for match in _DECLARATION.finditer(text):
-        key = match.start()
+    for key in declarations[-MAX_PLACES:]:
         before = key - 1
         while before >= 0 and text[before] in _SPACE:
             before -= 1
@@ -276,7 +281,7 @@ def _escaped(text: bytes, quote: int) -> bool:
 
 
 _FENCE_NAME = b"caesar:report"
-_FENCE_HEAD = re.compile(rb"(?:\A|\n) {0,3}(`{3,}|~{3,})[ \t]*json[ \t]+\Z")
+_FENCE_HEAD = re.compile(rb" {0,3}(`{3,}|~{3,})[ \t]*json[ \t]+")
 _FENCE_TAIL = re.compile(rb"[ \t]*\r?(?:\n|\Z)")
 _LINE_LIMIT = 256
 """Bytes looked at before and after the name of a block; an opening line is short."""
@@ -297,13 +302,12 @@ def _opening_lines(text: bytes) -> Iterator[int]:
     while position >= 0:
         low = max(0, position - _LINE_LIMIT)
         after = position + len(_FENCE_NAME)
-        head = _FENCE_HEAD.search(text[low:position])
-        tail = _FENCE_TAIL.match(text[after : after + _LINE_LIMIT])
-        if head and tail:
-            begins_line = low == 0 or head.group().startswith(b"\n")
-            ends_line = tail.group().endswith(b"\n") or after + tail.end() == len(text)
-            if begins_line and ends_line:
-                yield low + head.start(1)
+        line = text.rfind(b"\n", low, position) + 1
+        if line or low == 0:
+            head = _FENCE_HEAD.fullmatch(text, line, position)
+            tail = _FENCE_TAIL.match(text, after, after + _LINE_LIMIT)
+            if head and tail and (tail.group().endswith(b"\n") or tail.end() == len(text)):
+                yield head.start(1)
         position = text.find(_FENCE_NAME, after)
 
 
