@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_caesar.workspace.repository import Repository
 
 from pytest_caesar.cli import main
+from pytest_caesar.workspace.repository import Repository
 
 KEYS = [
     "task_id", "agent", "source", "form", "report", "changes_verified_by", "changes", "undeclared",

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pytest_caesar.workspace.repository import Repository
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.workspace.repository import Repository
 
 MINIMAL = """#!/bin/sh
 printf '{"protocol":"caesar.report/v1","status":"success","summary":"done"}' > "$CAESAR_REPORT_PATH"
