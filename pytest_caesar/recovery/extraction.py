@@ -224,17 +224,25 @@ def _kind(form: Form, reading: Reading, excerpt: bytes, echo: Echo, task_id: str
         return "foreign"
     if reading.value is not None and echo.is_shown(reading.value):
         return "echo"
-    declared = _PROTOCOL.search(excerpt)
-    if form == "object" and not (declared and declared.group(1).startswith(b"caesar.report")):
+    declares = _declares_report(reading.value, excerpt)
+    if (form == "object" or reading.flaw == "version") and not declares:
         return "other"
     if reading.flaw == "version":
-        return "version" if declared and declared.group(1).startswith(b"caesar.report") else "other"
+        return "version"
     if echo.holds(excerpt):
         return "echo"
     named = _TASK_ID.search(excerpt)
     if named and task_id and named.group(1) != task_id.encode("utf-8", "surrogatepass"):
         return "foreign"
     return "broken"
+
+
+def _declares_report(value: object, excerpt: bytes) -> bool:
+    """Say whether an object is meant as a report of some version."""
+    if isinstance(value, dict):
+        return str(value.get("protocol")).startswith("caesar.report")
+    # What is torn may hold other documents; any report in it makes it one.
+    return any(match[1].startswith(b"caesar.report") for match in _PROTOCOL.finditer(excerpt))
 
 
 def _decide(search: _Search) -> Extraction:

@@ -222,6 +222,22 @@ def test_a_report_shown_inside_a_task_is_not_an_answer() -> None:
     assert recovered(log).source == "synthesized"
 
 
+def test_a_torn_report_that_quotes_another_document_is_a_torn_report() -> None:
+    event = {"protocol": "caesar.event/v1", "type": "finished"}
+    torn = json.dumps({"quoted": event, **json.loads(report())})[:-3]
+
+    verdict = recovered(fence(report()) + torn)
+
+    assert verdict.source == "synthesized"
+    assert "report-superseded" in codes(verdict)
+
+
+def test_an_invalid_event_that_quotes_a_report_is_no_report() -> None:
+    log = fence(report()) + json.dumps({"protocol": "caesar.event/v1", "x": json.loads(report())})
+
+    assert recovered(log).report.status == "success"
+
+
 @pytest.mark.parametrize("version", ["v2", "v1-beta", "v10"])
 def test_another_version_is_refused_by_name(version: str) -> None:
     verdict = recovered(fence(report().replace("report/v1", f"report/{version}")))
