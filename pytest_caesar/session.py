@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,14 +135,13 @@ class CaesarSession:
         if self.agents:
             names = ", ".join(agent.id for agent in self.agents)
             pytest.fail(
-                f"{len(self.agents)} agents are under test ({names}), and the fixture "
-                f"{UNDER_TEST} is overridden here without choosing one of them: give the "
-                "overriding fixture params, or select one agent",
+                f"{len(self.agents)} agents are under test ({names}), and this test does not say "
+                f"which: it overrides {UNDER_TEST}, or asks for it with getfixturevalue; name "
+                "the fixture as an argument of the test, or select one agent",
                 pytrace=False,
             )
         function = getattr(request.node, "function", None)
-        code = getattr(function, "__code__", None)
-        if code is not None and UNDER_TEST in code.co_varnames[: code.co_argcount]:
+        if function is not None and UNDER_TEST in inspect.signature(function).parameters:
             raise NoAgentError
         return NoAgent()  # type: ignore[return-value]
 

@@ -26,6 +26,8 @@ STRICT = ALWAYS | {
     "event-line-invalid",
     "event-line-torn",
     "event-line-incomplete",
+    "event-line-too-long",
+    "event-unsupported-version",
     "event-of-another-task",
 }
 """Findings that fail a test which is strict."""

@@ -74,6 +74,21 @@ def test_a_test_that_overrides_the_fixture_runs_once(pytester: pytest.Pytester, 
     result.assert_outcomes(passed=4)
 
 
+def test_an_agent_that_is_asked_for_too_late_cannot_be_chosen(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester)
+    agent_script(pytester, "other.sh")
+    pytester.makepyfile(
+        "def test_it(request):\n    request.getfixturevalue('caesar_agent_under_test')\n"
+    )
+    result = run("--caesar-agent=./agent.sh", "--caesar-agent=./other.sh")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["2 agents are under test (agent, other), and this test does not say which: *"]
+    )
+
+
 def test_a_test_that_needs_an_agent_says_how_to_give_one(
     pytester: pytest.Pytester, run: Runs
 ) -> None:
