@@ -29,6 +29,9 @@ PATHS = 20
 FINDINGS = 12
 """Diagnostics that are shown."""
 
+OF_A_PATH = frozenset({"undeclared-change", "phantom-change", "wrong-action", "unverified-change"})
+"""Findings that the changes tell already: they come after the others."""
+
 COLUMNS = 80
 """Columns that sentences of the harness and the agent are folded to."""
 
@@ -55,10 +58,7 @@ def run_section(run: Run) -> tuple[str, str]:
 
 def brief_section(run: Run) -> tuple[str, str]:
     """Return title and text for a run that is not shown in full."""
-    return (
-        _title(run),
-        f"{process_line(run)}\n{_field('task directory', one_line(str(run.task_dir), limit=1000))}",
-    )
+    return (_title(run), f"{process_line(run)}\n{_place('task directory', run.task_dir)}")
 
 
 def _title(run: Run) -> str:
@@ -157,7 +157,7 @@ def _changes(run: Run) -> list[str]:
 def _findings(run: Run) -> list[str]:
     lines = [
         _wrapped(f"  {finding.code}: {one_line(finding.message, limit=2 * WIDTH)}", indent=4)
-        for finding in run.diagnostics
+        for finding in sorted(run.diagnostics, key=lambda finding: finding.code in OF_A_PATH)
     ]
     return _listed("diagnostics", lines, FINDINGS) if lines else []
 
