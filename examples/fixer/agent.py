@@ -189,7 +189,7 @@ def main(agent: caesar_agent.Agent) -> caesar_agent.Report:
 def fix(agent: caesar_agent.Agent, suite: Suite) -> caesar_agent.Report:
     tests = suite.run()
     if not tests:
-        return agent.failed("There is no test that could be run with the standard library alone.")
+        return agent.failed("There is no test that could be run.")
     broken = failing(tests)
     if not broken:
         return agent.success(f"All {len(tests)} tests pass; there is nothing to fix.")

@@ -1,17 +1,20 @@
-"""Run the tests of the current folder with nothing but the standard library.
+"""Run the tests of the current folder, and write what came of each.
 
-Finds ``unittest`` classes and plain ``test_…`` functions without arguments, runs them,
-and writes what came of each as JSON: outcome, error, the frames of the error, and, where
+With pytest where the project uses it and it is installed, else with nothing but the
+standard library: then ``unittest`` classes and plain ``test_…`` functions without
+arguments are run. What came of each is written as JSON: outcome, error, the frames of the error, and, where
 asked for, the lines of the project that ran meanwhile. Started by agent.py, in a process
 of its own, because it imports the project.
 
     python probe.py RESULTS.json [--lines] [FILE_OR_TEST_ID …]
 """
 
+import contextlib
 import importlib
 import importlib.util
 import inspect
 import json
+import re
 import sys
 import traceback
 import unittest
@@ -147,10 +150,18 @@ def run(case, *, lines):
     return test if result.problem is None else test | describe(result.problem)
 
 
-def main(results, wanted, *, lines):
-    # An edit may come within the same second as the one before, and be of the same size:
-    # bytecode of the project that lies about must not be taken for it.
-    sys.pycache_prefix = results + ".cache"
+def distrust_bytecode():
+    """Let the project be compiled anew, and nothing that was imported before.
+
+    An edit may come within the same second as the one before, and be of the same size:
+    bytecode that lies about must not be taken for it.
+    """
+    sys.pycache_prefix = "/dev/null/none"
+
+
+def run_files(wanted, *, lines):
+    """Run tests with the standard library."""
+    distrust_bytecode()
     tests = {}
     for path in test_files():
         file = path.relative_to(ROOT).as_posix()
@@ -164,6 +175,57 @@ def main(results, wanted, *, lines):
         for name, case in found:
             if not wanted or name in wanted or file in wanted:
                 tests[name] = run(case, lines=lines)
+    return tests
+
+
+def uses_pytest():
+    """Whether the tests are written for pytest, and it is there."""
+    if importlib.util.find_spec("pytest") is None:
+        return False
+    files = [*test_files(), ROOT / "pytest.ini", ROOT / "pyproject.toml"]
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in files if path.exists())
+    return any(
+        re.search(r"^(import|from) pytest\b|^\[(tool\.)?pytest", text, re.MULTILINE)
+        for text in texts
+    )
+
+
+def run_pytest(wanted, *, lines):
+    """Run tests with pytest."""
+    import pytest  # noqa: PLC0415 - it may not be installed
+
+    tests = {}
+
+    class Recorder:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_load_initial_conftests(self):
+            distrust_bytecode()
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_runtest_call(self, item):
+            tracer = Tracer()
+            try:
+                with tracer if lines else contextlib.nullcontext():
+                    return (yield)
+            finally:
+                of(item.nodeid)["lines"] = sorted(tracer.lines)
+
+        def pytest_exception_interact(self, node, call):
+            # For tests, their fixtures, and files that cannot be imported.
+            of(node.nodeid).update(describe(call.excinfo.value), passed=False)
+
+    def of(name):
+        return tests.setdefault(name, {"passed": True, "lines": []})
+
+    # The project's own additions, such as running in parallel, would be in the way, and so
+    # would another order each time.
+    options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:randomly", "-o", "addopts="]
+    pytest.main([*options, *sorted(wanted)], plugins=[Recorder()])
+    return tests
+
+
+def main(results, wanted, *, lines):
+    tests = (run_pytest if uses_pytest() else run_files)(wanted, lines=lines)
     Path(results).write_text(json.dumps(tests), encoding="utf-8")
     failed = {name: test for name, test in tests.items() if not test["passed"]}
     for name, test in failed.items():

@@ -66,8 +66,8 @@ def repairs(source: bytes, line: int, error: str) -> Iterator[Repair]:
     guards = list(_guards(text, tree, function, line))
     edits = [*_operators(text, nodes), *_conditions(text, nodes), *_numbers(text, nodes)]
     edits += list(_lookups(text, nodes))
-    edits = [*guards, *edits] if error in GUARDED else [*edits, *guards]
     edits += list(_names(text, nodes, function))
+    edits = [*guards, *edits] if error in GUARDED else [*edits, *guards]
     seen = {source}
     for start, end, new, what in edits:
         after = source[:start] + new.encode() + source[end:]
@@ -179,9 +179,10 @@ def _guards(text, tree, function, line):
 def _names(text, nodes, function):
     if function is None:
         return
+    local = _local_names(function)
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            for name in sorted(_local_names(function) - {node.id}):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in local:
+            for name in sorted(local - {node.id}):
                 yield *text.span(node), name, f"{node.id} became {name}"
 
 

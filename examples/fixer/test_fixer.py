@@ -61,6 +61,29 @@ def test_two_wrong_operators_are_found_though_nothing_was_raised(caesar_repo, ca
     ]
 
 
+def test_tests_that_are_written_for_pytest_are_understood(caesar_repo, caesar_orchestrator):
+    caesar_repo.commit(
+        {
+            "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-x --no-such-option"\n',
+            "clamp.py": "def clamp(value, low, high):\n    return min(max(value, low), high - 1)\n",
+            "tests/test_clamp.py": (
+                "import pytest\nfrom clamp import clamp\n\n"
+                "@pytest.fixture\ndef low():\n    return 0\n\n"
+                "@pytest.mark.parametrize(('value', 'expected'), [(-5, 0), (5, 5), (50, 9)])\n"
+                "def test_clamp(low, value, expected):\n"
+                "    assert clamp(value, low, 9) == expected\n"
+            ),
+            "conftest.py": "",
+        }
+    )
+
+    run = caesar_orchestrator.delegate("Make the tests pass")
+
+    assert run.succeeded
+    assert run.summary == "1 test fixed, all 3 tests pass."
+    assert "high - 0" in contents(run, "clamp.py")
+
+
 def test_its_work_is_on_the_record(caesar_repo, caesar_orchestrator):
     caesar_repo.commit(READER)
 
@@ -151,7 +174,7 @@ def test_a_repository_without_tests_is_said_to_have_none(caesar_repo, caesar_orc
     run = caesar_orchestrator.delegate("Fix it")
 
     assert run.status == "failed"
-    assert run.summary.startswith("There is no test that could be run")
+    assert run.summary.startswith("There is no test")
 
 
 def test_when_time_runs_out_no_edit_stays_behind(caesar_repo, caesar_orchestrator):
