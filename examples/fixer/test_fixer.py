@@ -140,6 +140,15 @@ def test_what_is_repaired_in_part_is_called_partial(caesar_repo, caesar_orchestr
     assert [change.path for change in run.changes] == ["src/reader.py"]
 
 
+def test_an_objective_that_names_tests_means_these(caesar_repo, caesar_orchestrator):
+    caesar_repo.commit(READER | {"test_hopeless.py": "def test_hopeless():\n    assert 1 == 2\n"})
+
+    run = caesar_orchestrator.delegate("Make `tests/test_reader.py` pass.")
+
+    assert run.succeeded
+    assert run.summary == "1 test fixed, all 2 tests pass."
+
+
 def test_a_read_only_task_gets_a_diagnosis(caesar_repo, caesar_orchestrator):
     caesar_repo.commit(READER)
 
