@@ -21,6 +21,12 @@ _WRAPPING = 16
 _SPECIFIC = 4
 """Bytes of a summary that must agree before a fragment counts as an echo."""
 
+_AGREEING = 16
+"""Bytes after a fragment that must agree where it has no summary."""
+
+_FOLLOWING = 256
+"""Bytes after a fragment that are compared, wrapping included."""
+
 _SUMMARY = re.compile(rb'"summary":')
 _PLACEHOLDER = frozenset({"…", "...", ".", "<summary>", "summary"})
 
@@ -49,10 +55,14 @@ class Echo:
                 return True
         return bool(self.values) and canonical(value) in self.values
 
-    def holds(self, excerpt: bytes) -> bool:
+    def holds(self, excerpt: bytes, following: bytes = b"") -> bool:
         """Say whether text that is not a report is a piece of the brief, in any wrapping.
 
         O(len(brief)) for a given number of wrappings.
+
+        Args:
+            excerpt: as much of it as looked like a report.
+            following: some of the text after it.
         """
         if len(excerpt) > _WRAPPING * self.size:
             return False
@@ -60,13 +70,27 @@ class Echo:
         if not squeezed.startswith(b"{"):
             # An opening line with prose after it: the brief says how to report.
             return any(squeezed in text for text in self.texts)
-        specific = _SUMMARY.search(squeezed)
-        if specific is None or len(squeezed) - specific.end() < _SPECIFIC:
-            return False
-        if any(squeezed in text for text in self.texts):
-            return True
-        lines = [line for line in (_squeezed(part) for part in excerpt.split(b"\n")) if line]
-        return len(lines) > 1 and all(line.endswith(self.lines) for line in lines[:-1])
+        goes_on = _squeezed(following[:_FOLLOWING])
+        agrees = any(_agrees(text, squeezed, goes_on) for text in self.texts)
+        return agrees or self._quotes(excerpt + following.partition(b"\n")[0])
+
+    def _quotes(self, excerpt: bytes) -> bool:
+        """Say whether every line ends like a line of the brief: it has a prefix of its own."""
+        lines = [line for line in map(_squeezed, excerpt.split(b"\n")) if line]
+        specific = any(b'"summary":' in line for line in lines[1:])
+        return specific and all(line.endswith(self.lines) for line in lines)
+
+
+def _agrees(text: bytes, excerpt: bytes, goes_on: bytes) -> bool:
+    """Say whether an excerpt stands in the brief, and does so by more than its first words."""
+    start = text.find(excerpt)
+    if start < 0:
+        return False
+    specific = _SUMMARY.search(excerpt)
+    if specific is not None and len(excerpt) - specific.end() >= _SPECIFIC:
+        return True
+    rest = text[start + len(excerpt) :][:_AGREEING]
+    return len(rest) == _AGREEING and goes_on.startswith(rest)
 
 
 def echo_of(brief: str | None, *, task_id: str = "") -> Echo:

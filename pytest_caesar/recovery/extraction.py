@@ -28,6 +28,9 @@ MAX_TOLD = 3
 _PROSE_AFTER = 80
 """Bytes after the opening line of an empty block that are compared with the brief."""
 
+_FOLLOWING = 512
+"""Bytes after a broken report that are compared with the brief."""
+
 _PROTOCOL = re.compile(rb'"protocol"\s*:\s*"(caesar[^"\n]{0,60})')
 _TASK_ID = re.compile(rb'"task_id"\s*:\s*"([^"\\\n]{1,200})"')
 
@@ -199,7 +202,8 @@ def _judge(
         cut = "the log ends" if span.end == len(survey.text) else "it breaks off"
         reading = Reading(flaw="malformed", problem=f"{cut} before the object is closed")
     start, end = passage.start, passage.end
-    kind = _kind(form, reading, excerpt, echo, task_id)
+    following = survey.text[span.end : span.end + _FOLLOWING]
+    kind = _kind(form, reading, (excerpt, following), echo, task_id)
     if kind != "report":
         # Ten thousand decoded values would outweigh the log they came from.
         reading = replace(reading, value=None)
@@ -217,7 +221,10 @@ def _judge(
     )
 
 
-def _kind(form: Form, reading: Reading, excerpt: bytes, echo: Echo, task_id: str) -> Kind:
+def _kind(
+    form: Form, reading: Reading, texts: tuple[bytes, bytes], echo: Echo, task_id: str
+) -> Kind:
+    excerpt, following = texts
     if reading.flaw is None:
         return "echo" if echo.is_shown(reading.value) else "report"
     if reading.flaw == "foreign":
@@ -229,7 +236,7 @@ def _kind(form: Form, reading: Reading, excerpt: bytes, echo: Echo, task_id: str
         return "other"
     if reading.flaw == "version":
         return "version"
-    if echo.holds(excerpt):
+    if echo.holds(excerpt, following):
         return "echo"
     named = _TASK_ID.search(excerpt)
     if named and task_id and named.group(1) != task_id.encode("utf-8", "surrogatepass"):

@@ -22,7 +22,9 @@ _OUTSIDE = re.compile(rb'[{}"]')
 _INSIDE = re.compile(rb'["\n]|\\[^\n]')
 _BLANK = re.compile(rb"[ \t\r\n]*")
 _SPACE = frozenset(b" \t\r\n")
-_QUOTE, _OPENING, _CLOSING, _COMMA, _BACKSLASH, _NEWLINE = b'"{},\\\n'
+_AFTER_STRING = frozenset(b":,]}")
+_BEFORE_ITEM = frozenset(b",[")
+_QUOTE, _OPENING, _CLOSING, _COMMA, _COLON, _BACKSLASH, _NEWLINE = b'"{},:\\\n'
 
 _FIRST_CHUNK = 256
 """Bytes that the backward walk looks at first; most objects begin close by."""
@@ -47,7 +49,8 @@ class Span:
     Attributes:
         start: offset of its opening brace.
         end: offset after its closing brace; when it is not closed, where that became
-            certain: a line break inside a string, the next block, the end of the text.
+            certain: a line break inside a string, a string or a brace where none can
+            stand, the next block, the end of the text.
         closed: braces and quotes pair up; says nothing about the rest of the syntax.
     """
 
@@ -99,7 +102,7 @@ class Survey:
             if start >= covered and not self._fenced(start):
                 index = bisect_left(self._starts, start)
                 self._objects.append(index)
-                covered = max(covered, self._ends[index])
+                covered = max(covered, abs(self._ends[index]))
 
     def blocks_backwards(self) -> Iterator[Block]:
         """Yield the fenced report blocks, the last one first."""
@@ -109,19 +112,14 @@ class Survey:
     def objects_backwards(self) -> Iterator[Span]:
         """Yield the objects that declare themselves outside of blocks, the last one first.
 
-        What lies inside a closed one is part of that one and not told.
+        What lies inside another one is part of that one and not told, torn as it may be.
         """
         for position in range(len(self._objects) - 1, -1, -1):
             yield self._span(self._objects[position])
 
     def excerpt(self, span: Span) -> bytes:
-        """Return the bytes of a span; of an unclosed one those before the next object."""
-        end = span.end
-        if not span.closed:
-            following = bisect_right(self._starts, span.start)
-            if following < len(self._starts):
-                end = min(end, self._starts[following])
-        return self.text[span.start : end]
+        """Return the bytes of a span."""
+        return self.text[span.start : span.end]
 
     def _blocks(self) -> Iterator[Block]:
         for index in range(len(self._fences)):
@@ -160,7 +158,7 @@ class Survey:
     def _barrier(self, index: int) -> int:
         return self._fences[index + 1] if index + 1 < len(self._fences) else len(self.text)
 
-    def _find_end(self, own: int) -> int:
+    def _find_end(self, own: int) -> int:  # noqa: C901 - one automaton, like _container
         """Return the offset after the closing brace, or minus where the object broke off."""
         text, starts = self.text, self._starts
         # An opening line starts outside any string, where no JSON may hold it.
@@ -175,6 +173,8 @@ class Survey:
             position = token + 1
             byte = text[token]
             if byte == _OPENING:
+                if depth and not _inside_json(text, token):
+                    return -token
                 inner = bisect_left(starts, token, own + 1)
                 if inner < len(starts) and starts[inner] == token:
                     # What was learned about the inner object holds for the outer one too.
@@ -191,6 +191,26 @@ class Survey:
                 position = _string_end(text, position, barrier)
                 if position < 0:
                     return position
+                after = _BLANK.match(text, position, barrier)
+                if after and after.end() < barrier and text[after.end()] not in _AFTER_STRING:
+                    # The quote that ended it began another one: what is inside is not inside.
+                    return -token
+
+
+def _inside_json(text: bytes, brace: int) -> bool:
+    """Say whether an object may begin here inside of another: after a key, comma or bracket."""
+    before = _before(text, brace)
+    if text[before] == _COLON:
+        return text[_before(text, before)] == _QUOTE
+    return text[before] in _BEFORE_ITEM
+
+
+def _before(text: bytes, position: int) -> int:
+    """Return the offset of the last byte before ``position`` that is not blank; -1 for none."""
+    before = position - 1
+    while before >= 0 and text[before] in _SPACE:
+        before -= 1
+    return before
 
 
 def _string_end(text: bytes, position: int, barrier: int) -> int:
@@ -218,9 +238,7 @@ def _declared_starts(text: bytes) -> array[int]:
     keys: array[int] = array("q")
     containers: array[int] = array("q")
     for key in declarations[-MAX_PLACES:]:
-        before = key - 1
-        while before >= 0 and text[before] in _SPACE:
-            before -= 1
+        before = _before(text, key)
         container = _NOWHERE
         if before >= 0 and text[before] == _OPENING:
             container = before

@@ -293,6 +293,22 @@ def test_before_a_good_report_a_broken_one_is_forgotten() -> None:
     assert verdict.diagnostics == ()
 
 
+@pytest.mark.parametrize("between", ["\n", "\nAgain:\n", " ", " Now: ", "\n\nReport: "])
+@pytest.mark.parametrize("cut", [1, 2, 3, 30])
+def test_before_a_good_object_a_torn_one_is_forgotten(cut: int, between: str) -> None:
+    verdict = recovered(report()[:-cut] + between + report("success", "Again."))
+
+    assert (verdict.report.summary, verdict.diagnostics) == ("Again.", ())
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_report_inside_a_torn_report_is_no_success(indent: int | None) -> None:
+    outer = report("failed", previous=[json.loads(report("success", "Inner."))])
+    torn = json.dumps(json.loads(outer), indent=indent)[:-2]
+
+    assert recovered(torn).report.status != "success"
+
+
 def test_a_broken_block_keeps_an_object_from_being_a_success() -> None:
     assert recovered(fence(report()[:-4]) + report()).source == "synthesized"
 
