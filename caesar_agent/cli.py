@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from caesar_agent.dispatcher import Dispatcher
@@ -18,3 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         package="caesar_agent.commands",
         commands=COMMANDS,
     ).main(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
