@@ -276,7 +276,8 @@ class Orchestrator:
             return self.agent
         if role is None:
             raise DelegationError(
-                problem="no agent to delegate to: pass agent=, or give one to the Orchestrator"
+                problem="no agent to delegate to: pass agent= or role=, or give one to the "
+                "Orchestrator; under pytest with --caesar-agent=./agent.sh"
             )
         place = Place(
             project=agents_root,
