@@ -14,7 +14,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSe
 from pytest_caesar.progress import progress_of
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.tiers import recover
-from pytest_caesar.session import CaesarSession
+from pytest_caesar.session import CaesarSession, NoAgent
 from pytest_caesar.snapshots.fixture import CaesarSnapshot
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ def make_orchestrator(
     if session.is_worker:
         reaper.watch_parent()
     orchestrator = Orchestrator(
-        agent,
+        None if isinstance(agent, NoAgent) else agent,
         project=project,
         settings=OrchestratorSettings(
             pass_env=session.settings.pass_env,
             user_config=session.settings.user_config,
+            agents_root=session.settings.project,
             on_event=None if session.is_worker else progress_of(request.config),
             seconds_left=functools.partial(test_deadline.seconds_left, request.node.nodeid),
         ),

@@ -167,7 +167,27 @@ def test_no_agent_at_all_says_how_to_give_one(pytester: pytest.Pytester, run: Ru
     )
     result = run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*this test needs an agent under test: give one with *"])
+    result.stdout.fnmatch_lines(
+        ["E*no agent to delegate to: *; under pytest with --caesar-agent=./agent.sh"]
+    )
+    assert "raised in repr" not in result.stdout.str()
+
+
+def test_names_of_agents_are_looked_up_in_the_project_under_test(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester)
+    (pytester.path / ".caesar").mkdir()
+    (pytester.path / ".caesar" / "config.toml").write_text(
+        '[[agent]]\nid = "greeter"\nbin = "./agent.sh"\nargs = ["{{prompt}}"]\n'
+    )
+    pytester.makepyfile(
+        """
+        def test_it(caesar_orchestrator):
+            assert caesar_orchestrator.delegate("Say", agent="greeter").task.agent == "greeter"
+        """
+    )
+    run().assert_outcomes(passed=1)
 
 
 def test_the_clock_tells_the_time_of_documents(pytester: pytest.Pytester, run: Runs) -> None:
