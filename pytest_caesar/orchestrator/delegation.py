@@ -21,6 +21,7 @@ from caesar_agent.task_directory import (
     read_bounded,
     write_atomic,
 )
+from pytest_caesar.agents.catalogue import explain_exit
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.launch import FINAL_MESSAGE, Source
@@ -287,6 +288,11 @@ class Delegation:
             timed_out=outcome.timed_out,
             cancelled=outcome.status == "cancelled",
             killed_after_report=outcome.killed_after_report,
+            exit_meaning=(
+                explain_exit(self.agent.cli, outcome.exit_code)
+                if isinstance(self.agent, ProcessAgent)
+                else ""
+            ),
         )
 
     def _final_message(self, directory: TaskDirectory) -> bytes | None:

@@ -31,6 +31,7 @@ class Evidence:
         schema_expected: the CLI was asked for a structured final message.
         exit_code, signal, timed_out, cancelled: how the process ended.
         killed_after_report: it was ended after it had delivered its report.
+        exit_meaning: what the exit code means where the agent's CLI is known, or "".
         changes: what was observed, or None when git could not tell.
         search_log: look for a report in the log and in the final message at all.
     """
@@ -52,6 +53,7 @@ class Evidence:
     timed_out: bool = False
     cancelled: bool = False
     killed_after_report: bool = False
+    exit_meaning: str = ""
     changes: tuple[Change, ...] | None = None
     search_log: bool = True
 

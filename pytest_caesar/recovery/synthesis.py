@@ -86,7 +86,8 @@ def describe_ending(evidence: Evidence) -> str:
         return f"The process was ended by {one_line(evidence.signal, limit=20)}"
     if evidence.exit_code is None:
         return "How the process ended is not known"
-    return f"The process ended with exit code {evidence.exit_code}"
+    meaning = f" ({evidence.exit_meaning})" if evidence.exit_meaning else ""
+    return f"The process ended with exit code {evidence.exit_code}{meaning}"
 
 
 def _status(evidence: Evidence, stream_failure: str) -> Status:
