@@ -47,6 +47,7 @@ CODES: dict[str, str] = {
     "out-of-range": "A number is smaller or larger than the contract allows.",
     "empty": "A text that needs at least one character is empty.",
     "blank": "A text that must say something holds only blanks.",
+    "unknown-field": "A closed document holds a field that its schema does not know.",
     "not-a-timestamp": "A time is not written as RFC 3339 says, with its offset.",
     "unsupported-version": "The document is of a version that this reader does not know.",
     "other-document": "The document is another document of the contract than was expected.",
@@ -153,5 +154,10 @@ CODES: dict[str, str] = {
     "definition-fallback": "A definition's front matter is not YAML; it was read line by line.",
     "definition-folder-above-home": "A folder at or above home counts as the project's.",
     "plugin-registry": "The registry of plugins, or an entry of it, is not what it should be.",
+    # va-agent-protocol
+    "va-reference": "A task unit refers to a task that it does not depend on, or to itself.",
+    "va-evidence-weak": "Evidence lacks what its status asks for, or contradicts its gates.",
+    "va-history": "The steps of an execution are not allowed, or do not join.",
+    "va-other-version": "A message is of another version of its protocol than was read.",
 }
 """Every code with one sentence on its meaning; a test compares it with the sources both ways."""

@@ -67,10 +67,22 @@ KINDS: dict[str, Callable[[bytes], Verdict]] = {
     "events": _events,
     "question": _document("caesar_agent.documents.mailbox", "QuestionFile"),
     "answer": _document("caesar_agent.documents.mailbox", "AnswerFile"),
+    "va-task-unit": _document("caesar_agent.va.task_unit", "TaskUnit"),
+    "va-evidence": _document("caesar_agent.va.evidence", "Evidence"),
+    "va-lifecycle": _document("caesar_agent.va.lifecycle", "TaskExecution"),
+    "va-message": _document("caesar_agent.va.message", "ProtocolMessage"),
 }
 """What validates each kind: bytes to a verdict, or ``DocumentError``.
 
 Whoever adds a kind adds it here, and to ``recognise`` if it can be told from the bytes."""
+
+
+_MAILBOX = {"answer": {"id", "answer"}, "question": {"id", "question"}}
+_VA = {
+    "va-task-unit": {"objective", "acceptanceCriteria"},
+    "va-lifecycle": {"taskId", "currentState"},
+    "va-evidence": {"taskId", "status"},
+}
 
 
 def recognise(path: str, data: bytes) -> str | None:
@@ -83,17 +95,29 @@ def recognise(path: str, data: bytes) -> str | None:
         value = decode(data).value
     except DocumentError:
         value = None
-    if isinstance(value, dict):
-        protocol = value.get("protocol")
-        for kind in ("report", "task", "event"):
-            if isinstance(protocol, str) and protocol.strip().lower().startswith(f"caesar.{kind}"):
-                return kind
-        if "protocol" not in value and "id" in value:
-            for kind in ("answer", "question"):
-                if kind in value:
-                    return kind
+    fields = value if isinstance(value, dict) else {}
     name = Path(path).name
-    return next((kind for kind in ("report", "task") if name == f"{kind}.json"), None)
+    named = next((kind for kind in ("report", "task") if name == f"{kind}.json"), None)
+    return _by_protocol(fields) or _by_fields(fields, _MAILBOX) or named or _by_fields(fields, _VA)
+
+
+def _by_protocol(fields: dict[str, Any]) -> str | None:
+    protocol = fields.get("protocol")
+    if not isinstance(protocol, str):
+        return None
+    if protocol == "va-agent-protocol":
+        return "va-message"
+    for kind in ("report", "task", "event"):
+        if protocol.strip().lower().startswith(f"caesar.{kind}"):
+            return kind
+    return None
+
+
+def _by_fields(fields: dict[str, Any], marks: dict[str, set[str]]) -> str | None:
+    """Tell a document without a protocol by fields that no other has."""
+    if "protocol" in fields:
+        return None
+    return next((kind for kind, marking in marks.items() if fields.keys() >= marking), None)
 
 
 def add_parser(subparsers: Subparsers) -> None:

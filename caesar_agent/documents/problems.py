@@ -61,6 +61,8 @@ def _explain(detail: ErrorDetails) -> FieldProblem:
     context: dict[str, Any] = detail.get("ctx", {})
     if kind == "missing":
         return FieldProblem("missing", where, "a required field is missing")
+    if kind == "extra_forbidden":
+        return FieldProblem("unknown-field", where, "the schema knows no such field")
     if kind in _EXPECTED:
         return FieldProblem(
             "wrong-type", where, f"expected {_EXPECTED[kind]}, found {describe(found)}"

@@ -51,7 +51,8 @@ def schema(name: str, *, strict: bool = False) -> dict[str, Any]:
     """Return the JSON Schema of a document.
 
     Args:
-        name: ``task``, ``report``, ``event``, ``question`` or ``answer``.
+        name: ``task``, ``report``, ``event``, ``question`` or ``answer``; or a
+            document of va-agent-protocol, as ``va.schema.schema`` has them.
         strict: the variant for native structured outputs: every object closed, every
             property required, optional ones nullable, without bounds and patterns,
             which providers refuse. An event is then one object with the fields of all
@@ -59,8 +60,12 @@ def schema(name: str, *, strict: bool = False) -> dict[str, Any]:
             valid once nulls are dropped and the bounds hold, so validate it.
 
     Raises:
-        KeyError: no document has that name.
+        KeyError: no document has that name; none of va-agent-protocol has a strict variant.
     """
+    if name.startswith("va-") and not strict:
+        from caesar_agent.va import schema as va  # noqa: PLC0415 - it builds on this module
+
+        return va.schema(name)
     document = DOCUMENTS[name]
     if document is not Event:
         plain = _plain(document)
@@ -77,10 +82,11 @@ def schema_text(name: str, *, strict: bool = False) -> str:
     return json.dumps(schema(name, strict=strict), indent=2) + "\n"
 
 
-class _Generator(GenerateJsonSchema):
+class DescribingGenerator(GenerateJsonSchema):
     """Takes descriptions from docstrings."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a model, each property with what the docstring says of it."""
         value = super().model_schema(schema)
         model = schema["cls"]
         value["description"] = (inspect.getdoc(model) or "").partition("\n")[0].replace("``", "`")
@@ -88,6 +94,9 @@ class _Generator(GenerateJsonSchema):
         for base in reversed(model.__mro__):
             if issubclass(base, Part):
                 described |= _attributes(base)
+        for name, known in model.model_fields.items():
+            if known.alias and name in described:
+                described[known.alias] = described[name]
         for name, field in value.get("properties", {}).items():
             if name in described:
                 field["description"] = described[name]
@@ -104,7 +113,7 @@ def _attributes(model: type) -> dict[str, str]:
 
 
 def _plain(model: type[Part]) -> dict[str, Any]:
-    value = model.model_json_schema(schema_generator=_Generator)
+    value = model.model_json_schema(schema_generator=DescribingGenerator)
     plain: dict[str, Any] = _simplify(value, value.get("$defs", {}))
     return plain
 
