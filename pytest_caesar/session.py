@@ -217,6 +217,8 @@ class CaesarSession:
         report = yield
         if report.when == "call" and report.outcome == "passed":
             self._ended[item.nodeid] = (item.path, item.name)
+        elif report.when == "call":
+            self._ended.pop(item.nodeid, None)  # a subtest had passed before
         state = item.stash.get(STATE, None)
         if state is not None:
             self._send(item, state, report)

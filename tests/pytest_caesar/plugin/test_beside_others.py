@@ -114,3 +114,36 @@ def test_runs_do_not_outlive_their_tests(
     result = pytester.runpytest_subprocess("--snapshot-update", "-s")  # pytester keeps what it sees
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*left: 0"])
+
+
+def test_subtests_and_unittest_are_tests_too(pytester: pytest.Pytester, run_both: Runs) -> None:
+    pytester.makepyfile(
+        """
+        import unittest
+
+        import pytest
+
+        class TestCase(unittest.TestCase):
+            @pytest.fixture(autouse=True)
+            def use(self, caesar_orchestrator, caesar_fake_agent):
+                fake = caesar_fake_agent
+                self.run_ = caesar_orchestrator.delegate("Work", agent=fake(fake.report()))
+
+            def test_it(self):
+                self.assertTrue(self.run_.succeeded)
+
+        def test_sub(subtests, caesar_orchestrator, caesar_fake_agent):
+            fake = caesar_fake_agent
+            for number in range(2):
+                with subtests.test(number=number):
+                    run = caesar_orchestrator.delegate("Work", agent=fake(fake.report()))
+                    assert number == 0
+        """
+    )
+    result = run_both()
+    result.stdout.fnmatch_lines(
+        [
+            "*- caesar run t_0002: success (source: file) -*",
+            "3 runs: 3 success (3 file)",
+        ]
+    )
