@@ -14,7 +14,7 @@ from pytest_caesar.workspace import baseline
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
-from pytest_caesar.workspace.survey import Checkout, locate, read_settings, without_filters
+from pytest_caesar.workspace.survey import Checkout, survey, without_filters
 
 MAX_NAMED = 10
 """Paths named in a refusal."""
@@ -60,18 +60,17 @@ def apply_patch(repository: Path, patch: bytes) -> None:
     if not patch:
         return
     try:
-        checkout = locate(repository.resolve())
+        checkout, settings = survey(repository.resolve())
         if checkout is None:
             raise ApplyError(
                 repository=str(repository), problem="it is not a git repository", paths=()
             )
-        _apply(checkout, patch)
+        _apply(checkout, settings, patch)
     except GitError as error:
         raise ApplyError(repository=str(repository), problem=str(error), paths=()) from error
 
 
-def _apply(checkout: Checkout, patch: bytes) -> None:
-    settings = read_settings(checkout)
+def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> None:
     room = new_folder(checkout.top / ".no-such-folder")
     try:
         merged, paths = _merge(checkout, settings, patch, room)
@@ -94,7 +93,6 @@ def _merge(
 ) -> tuple[bytes, list[bytes]]:
     """Merge the patch into a copy of the present state; a patch of just that, and its paths."""
     present = room / "present"
-    present.mkdir()
     snapshot = baseline.of_work_tree(
         checkout, settings, excluded=(b".caesar",), folder=present, room=room
     )

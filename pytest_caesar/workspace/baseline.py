@@ -12,7 +12,7 @@ from pytest_caesar.workspace import submodules
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.rules import merge_attribute_rules
-from pytest_caesar.workspace.snapshot import Snapshot, observer_config, read_plain_file
+from pytest_caesar.workspace.snapshot import Snapshot, is_within, observer_config, read_plain_file
 from pytest_caesar.workspace.survey import (
     EMPTY_TREES,
     Checkout,
@@ -33,6 +33,8 @@ _RESET_LINES = merge_attribute_rules(()).count(b"\n")
 """Lines of attribute rules that are ours."""
 
 _FILTER_KEYS = ("clean", "smudge", "process")
+
+_RULE_NAMES = (b".gitignore", b".gitattributes")
 
 _RULE_FILES = re.compile(rb"\.gitignore|\.gitattributes")
 
@@ -65,7 +67,7 @@ def of_commit(
         tree=base,
         pristine=pristine,
         excluded=tuple(excluded),
-        rule_files=_rule_files(checkout, index, untracked=False),
+        rule_files=_rule_files(checkout, index),
         folder=None,
         room=room,
     )
@@ -118,33 +120,55 @@ def of_work_tree(
         checkout: a checkout with work of the user's in it.
         settings: its effective configuration.
         excluded: paths that are not the agent's, relative to the top level.
-        folder: empty folder for a git directory; it keeps the baseline's content.
+        folder: a git directory is made there when the baseline's content must be kept.
         room: where a git directory may be made later.
     """
     index, index_time = _read_index(checkout)
     quiet = Git(checkout.top, config=without_filters(settings))
-    listed = quiet.run(
+    # Side by side: the one walks the files, the other the index.
+    status = quiet.start(
         *("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all"),
         *("--ignore-submodules=all", "--no-renames"),
-    ).records
+    )
+    try:
+        tags = quiet.run("ls-files", "-z", "-v").records
+    except BaseException:
+        status.stop()
+        raise
+    listed = status.finish().records
     ignored = [record[3:] for record in listed if record.startswith(b"!! ")]
-    # A folder may be ignored by a file inside it, which then is ignored itself.
-    inner = [path for path in ignored if _RULE_FILES.fullmatch(path.rpartition(b"/")[2])]
-    first = _snapshot(
+    names = {record[2:] for record in tags} | {record[3:] for record in listed}
+    snapshot = _snapshot(
         checkout,
         settings,
         index=index,
         index_time=index_time,
-        tree=EMPTY_TREES[checkout.object_format],
-        pristine=False,
+        tree=checkout.head or EMPTY_TREES[checkout.object_format],
+        pristine=True,
         excluded=tuple(excluded),
-        rule_files=[*_rule_files(checkout, index, untracked=True), *inner],
+        # A folder may be ignored by a file inside it, which then is ignored itself.
+        rule_files=[name for name in names if name.rpartition(b"/")[2] in _RULE_NAMES],
         folder=folder,
         room=room,
         ignored=ignored,
     )
-    observer = Observer(first, folder)
-    if used_filters(first.attributes, settings) and index:
+    filtered = bool(used_filters(snapshot.attributes, settings))
+    dirty = any(
+        not record.startswith(b"!! ") and not is_within(record[3:], snapshot.excluded)
+        for record in listed
+    )
+    plain = not snapshot.submodules and not _is_split(checkout)
+    if (
+        checkout.head
+        and plain
+        and not dirty
+        and not filtered
+        and all(tag.startswith(b"H") for tag in tags)
+    ):
+        return snapshot  # the tree is that of the commit, and the index says so
+    folder.mkdir(mode=0o700)
+    observer = Observer(snapshot, folder)
+    if filtered and index:
         # What the index holds was filtered; only content as it lies there can be compared.
         _rebuild(observer, observer.git.run("ls-files", "-z", "--stage").records)
     _normalise_index(quiet, observer, checkout)
@@ -152,11 +176,10 @@ def of_work_tree(
     observer.stage(scan.paths)
     tree = observer.tree()
     return replace(
-        first,
+        snapshot,
         index=observer.index.read_bytes() if observer.index.exists() else b"",
         index_time=observer.index.stat().st_mtime_ns if observer.index.exists() else 0,
         tree=tree,
-        pristine=True,
         nested=frozenset(scan.nested),
     )
 
@@ -251,15 +274,14 @@ def _read_index(checkout: Checkout) -> tuple[bytes, int]:
     return (data, path.stat().st_mtime_ns) if data is not None else (b"", 0)
 
 
-def _rule_files(checkout: Checkout, index: bytes, *, untracked: bool) -> list[bytes]:
+def _rule_files(checkout: Checkout, index: bytes) -> list[bytes]:
     """List the ``.gitignore`` and ``.gitattributes`` files that count now."""
     compressed = index[4:8] == b"\0\0\0\4"
-    if not untracked and not compressed and not _RULE_FILES.search(index):
+    if not compressed and not _RULE_FILES.search(index):
         return []  # saves a process for the many repositories without rules
-    extra = ["--others", "--exclude-standard"] if untracked else []
     git = Git(checkout.top, {"GIT_LITERAL_PATHSPECS": "0"})
-    patterns = [f":(glob)**/{name}" for name in (".gitignore", ".gitattributes")]
-    records = git.run("ls-files", "-z", "--cached", *extra, "--", *patterns).records
+    patterns = [f":(glob)**/{name}" for name in map(os.fsdecode, _RULE_NAMES)]
+    records = git.run("ls-files", "-z", "--cached", "--", *patterns).records
     return sorted(set(records))
 
 
@@ -269,11 +291,16 @@ def _sparse_patterns(checkout: Checkout, settings: dict[str, str]) -> bytes | No
     return read_plain_file(checkout.git_dir / "info" / "sparse-checkout")
 
 
+def _is_split(checkout: Checkout) -> bool:
+    """Tell whether a part of the index lies in a file of its own."""
+    return any(checkout.git_dir.glob("sharedindex.*"))
+
+
 def _normalise_index(quiet: Git, observer: Observer, checkout: Checkout) -> None:
     """Take bits, conflicts and shared parts out of the copy of the user's index."""
     if not observer.index.exists():
         return
-    if any(checkout.git_dir.glob("sharedindex.*")):
+    if _is_split(checkout):
         records = quiet.run("ls-files", "-z", "--stage").records
         _rebuild(observer, records)
         return

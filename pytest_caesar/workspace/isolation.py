@@ -26,9 +26,8 @@ from pytest_caesar.workspace.snapshot import Snapshot
 from pytest_caesar.workspace.survey import (
     EMPTY_TREES,
     Checkout,
-    locate,
-    read_settings,
     resolve_commit,
+    survey,
 )
 from pytest_caesar.workspace.values import Workspace, WorkspaceRequest
 
@@ -58,8 +57,8 @@ def prepare(request: WorkspaceRequest) -> Workspace:
     project = project.resolve()
     with contextlib.ExitStack() as undo:
         try:
-            checkout = locate(project)
-            workspace = _prepare(request, project, checkout, undo)
+            checkout, settings = survey(project)
+            workspace = _prepare(request, project, checkout, settings, undo)
         except GitError as error:
             raise RepositoryError(folder=str(project), problem=str(error)) from error
         except OSError as error:
@@ -114,10 +113,11 @@ def _prepare(
     request: WorkspaceRequest,
     project: Path,
     checkout: Checkout | None,
+    settings: dict[str, str],
     undo: contextlib.ExitStack,
 ) -> Workspace:
     if request.adopt is not None:
-        return _adopted(request, project, checkout, undo)
+        return _adopted(request, project, checkout, settings, undo)
     problem = (
         "it is not in a git repository"
         if checkout is None
@@ -127,18 +127,18 @@ def _prepare(
     )
     isolation, diagnostics = decide(request, usable=not problem, problem=problem)
     if isolation == "inplace" or checkout is None:
-        return _in_place(request, project, checkout, undo, diagnostics)
-    return _in_worktree(request, checkout, undo, diagnostics)
+        return _in_place(request, project, checkout, settings, undo, diagnostics)
+    return _in_worktree(request, checkout, settings, undo, diagnostics)
 
 
 def _in_worktree(
     request: WorkspaceRequest,
     checkout: Checkout,
+    settings: dict[str, str],
     undo: contextlib.ExitStack,
     diagnostics: tuple[Diagnostic, ...],
 ) -> Workspace:
     assert checkout.head is not None
-    settings = read_settings(checkout)
     placing.check(request)
     made = worktree.create(request, checkout, settings, undo)
     folder = made.checkout.top / made.checkout.prefix
@@ -179,6 +179,7 @@ def _in_place(
     request: WorkspaceRequest,
     project: Path,
     checkout: Checkout | None,
+    settings: dict[str, str],
     undo: contextlib.ExitStack,
     diagnostics: tuple[Diagnostic, ...],
 ) -> Workspace:
@@ -189,7 +190,6 @@ def _in_place(
     placed = _normalised(request.placed)
     snapshot = None
     if checkout is not None:
-        settings = read_settings(checkout)
         excluded = _excluded(checkout, _own_paths(request, checkout), placed)
         snapshot = _work_tree_snapshot(request, checkout, settings, excluded, undo)
     if placed:
@@ -214,6 +214,7 @@ def _adopted(
     request: WorkspaceRequest,
     project: Path,
     checkout: Checkout | None,
+    settings: dict[str, str],
     undo: contextlib.ExitStack,
 ) -> Workspace:
     linked = checkout is not None and checkout.git_dir != checkout.common_dir
@@ -223,13 +224,12 @@ def _adopted(
     if isolation == "inplace" or checkout is None:
         if request.isolation == "worktree":
             decide(request, usable=False, problem="it is not in a git repository")
-        return _in_place(request, project, checkout, undo, ())
+        return _in_place(request, project, checkout, settings, undo, ())
     base = _base(request, checkout)
     lock = None
     if request.mode == "write":
         lock = locks.acquire(checkout.top, request.task_id)
         undo.callback(locks.release, lock)
-    settings = read_settings(checkout)
     placed = _normalised(request.placed)
     room = _task_folder(request, undo)
     snapshot = baseline.of_commit(
@@ -291,7 +291,6 @@ def _work_tree_snapshot(
 ) -> Snapshot:
     room = _task_folder(request, undo)
     folder = room / "observer"
-    folder.mkdir(mode=0o700)
     undo.callback(discard, folder)
     return baseline.of_work_tree(checkout, settings, excluded=excluded, folder=folder, room=room)
 

@@ -120,11 +120,12 @@ def _observe(snapshot: Snapshot) -> Observation:
         findings, descends = repository_findings(snapshot, observer, refs, head, head_name)
     finally:
         discard(room)
-    bare = [
+    bare: list[ObservedChange] = [
         *_left_out_changes(snapshot, scan, left_out, entries),
         *_nested_changes(snapshot, scan),
         *_submodule_changes(snapshot, entries),
     ]
+    bare.sort(key=lambda change: os.fsencode(change.path))
     plain = [_change(snapshot, entry, left_out) for entry in entries]
     changes = sorted([*plain, *bare], key=lambda change: os.fsencode(change.path))
     return Observation(

@@ -97,14 +97,26 @@ def resolve_commit(checkout: Checkout, name: str) -> str:
     ).lines[0]
 
 
-def read_settings(checkout: Checkout) -> dict[str, str]:
-    """Return the effective configuration; names in lower case but for subsections, last one wins."""
-    records = checkout.git.run("config", "-z", "--list").records
+def survey(folder: Path) -> tuple[Checkout | None, dict[str, str]]:
+    """Return the checkout that holds ``folder``, and its effective configuration.
+
+    Names are in lower case but for subsections; of several values the last one wins.
+
+    Raises:
+        RepositoryError: there is a repository, and git refuses to work with it.
+    """
+    # Side by side: neither needs the other.
+    listing = Git(folder).start("config", "-z", "--list")
+    try:
+        checkout = locate(folder)
+    except BaseException:
+        listing.stop()
+        raise
     settings: dict[str, str] = {}
-    for record in records:
+    for record in listing.finish(accept=(0,) if checkout else (0, 1, 128)).records:
         name, _, value = os.fsdecode(record).partition("\n")
         settings[name] = value if "\n" in os.fsdecode(record) else "true"
-    return settings
+    return checkout, settings
 
 
 def without_filters(settings: dict[str, str]) -> tuple[str, ...]:
