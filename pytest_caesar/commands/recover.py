@@ -135,13 +135,14 @@ def read_folder(path: Path) -> Folder:
     report_file = report.data
     record = _json_object(directory.path / RECORD_NAME)
     state = _state(directory.path)
-    if report_file is not None and state.get("report_source") in _MADE_BY_ORCHESTRATOR:
+    made = state.get("report_source")
+    if report_file is not None and isinstance(made, str) and made in _MADE_BY_ORCHESTRATOR:
         report_file = None
         diagnostics.append(
             Diagnostic(
                 code="report-file-not-the-agents",
                 message="report.json was written by the orchestrator, which says that it was "
-                f"{state['report_source']}; it is not read as the agent's",
+                f"{made}; it is not read as the agent's",
                 path=str(directory.report_file),
             )
         )

@@ -92,7 +92,7 @@ def texts(value: object) -> Iterator[Wrapped]:
         if isinstance(item, dict):
             if declares(item):
                 if item.get("protocol") not in _OTHER_DOCUMENTS:
-                    yield Wrapped(json.dumps(item, ensure_ascii=False), own, wrappings > 0)
+                    yield Wrapped(_as_text(item), own, wrappings > 0)
                 continue
             own = own and not _names_others(item)
             pending.extend(
@@ -107,6 +107,14 @@ def texts(value: object) -> Iterator[Wrapped]:
                 pending.append((inner, own, wrappings + 1))
             else:
                 yield Wrapped(item, own, escaped=True)
+
+
+def _as_text(item: dict[str, object]) -> str:
+    try:
+        return json.dumps(item, ensure_ascii=False)
+    except RecursionError:
+        # Deeper than reports may be: what is left of it is a broken one.
+        return '{"protocol": "caesar.report/v1", '
 
 
 def _may_hold(item: str) -> bool:

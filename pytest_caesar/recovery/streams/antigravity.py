@@ -33,8 +33,8 @@ class Antigravity(LineReader):
     @staticmethod
     @override
     def recognises(line: Mapping[str, object]) -> bool:
-        kind = line.get("event")
-        return kind in {"init", "step_update", "result"} and isinstance(line.get(str(kind)), dict)
+        kind = base.word(line, "event")
+        return kind in {"init", "step_update", "result"} and isinstance(line.get(kind), dict)
 
     @override
     def read(self, line: Mapping[str, object], start: int, end: int) -> Iterable[StreamEvent]:

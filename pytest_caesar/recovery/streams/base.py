@@ -138,6 +138,12 @@ def text(line: Mapping[str, object], name: str) -> str:
     return value
 
 
+def word(line: Mapping[str, object], name: str) -> str:
+    """Return a field that is a string, and "" for anything else."""
+    value = line.get(name)
+    return value if isinstance(value, str) else ""
+
+
 def optional_text(line: Mapping[str, object], name: str) -> str:
     """Return a field that may be absent or null, as ""."""
     return "" if line.get(name) is None else text(line, name)

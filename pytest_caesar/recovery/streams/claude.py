@@ -29,7 +29,7 @@ class Claude(LineReader):
     @staticmethod
     @override
     def recognises(line: Mapping[str, object]) -> bool:
-        kind = line.get("type")
+        kind = base.word(line, "type")
         if kind in {"assistant", "user"}:
             return isinstance(line.get("message"), dict)
         return kind in {"system", "result"} and isinstance(line.get("subtype"), str)

@@ -34,7 +34,7 @@ class Codex(LineReader):
     @staticmethod
     @override
     def recognises(line: Mapping[str, object]) -> bool:
-        kind = line.get("type")
+        kind = base.word(line, "type")
         if kind in _ITEM:
             return isinstance(line.get("item"), dict)
         return (kind == "thread.started" and "thread_id" in line) or (

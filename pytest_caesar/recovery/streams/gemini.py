@@ -35,13 +35,13 @@ class Gemini(LineReader):
     @staticmethod
     @override
     def recognises(line: Mapping[str, object]) -> bool:
-        kind = line.get("type")
+        kind = base.word(line, "type")
         if not isinstance(line.get("timestamp"), str):
             return False
         if kind == "init":
             return "session_id" in line and "model" in line
         if kind == "message":
-            return line.get("role") in {"user", "assistant"} and "content" in line
+            return base.word(line, "role") in {"user", "assistant"} and "content" in line
         if kind == "result":
             return "status" in line and "exitCode" not in line
         return kind in {"tool_use", "tool_result"} and "tool_id" in line

@@ -34,7 +34,7 @@ class OpenCode(LineReader):
     @override
     def recognises(line: Mapping[str, object]) -> bool:
         return (
-            line.get("type") in _TYPES
+            base.word(line, "type") in _TYPES
             and isinstance(line.get("sessionID"), str)
             and (isinstance(line.get("part"), dict) or isinstance(line.get("error"), dict))
         )
@@ -76,7 +76,7 @@ def _tool(part: Mapping[str, object]) -> list[StreamEvent]:
     arguments = base.optional_mapping(state, "input")
     metadata = base.optional_mapping(state, "metadata")
     status = _STATUSES.get(base.optional_text(state, "status"), "started")
-    if tool == "invalid" or metadata.get("exit") not in {None, 0}:
+    if tool == "invalid" or metadata.get("exit") not in (None, 0):
         # Told as completed: a command that failed, and a tool that does not exist.
         status = "failed"
     summary = base.optional_text(state, "title") or base.summarize(arguments)

@@ -133,6 +133,8 @@ class Translator:
             yield from self._reader.read(value, start, start + len(line))
         except StrangeLineError as strange:
             self._skip("stream-line-strange", one_line(str(strange), limit=120))
+        except RecursionError:
+            self._skip("stream-line-strange", "nested too deeply")
 
     def _skip(self, code: str, problem: str) -> None:
         self._skipped[code] += 1

@@ -37,6 +37,7 @@ FRAGMENTS = [
     json.dumps({"role": "tool", "content": fence(GOOD)}) + "\n",
     '{"type": "thread.started", "thread_id": "1"}\n',
     '{"type": "turn.completed"}\n',
+    '{"type": [], "event": {}, "role": [], "text": "caesar.report protocol"}\n',
     "{",
     "}",
     "[",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_caesar.recovery.streams import DIALECTS, detect, open_translator, translate
 from pytest_caesar.recovery.streams.base import StreamEvent
+from tests.pytest_caesar.recovery.reports import recovered
 from tests.pytest_caesar.recovery.streams.lines import skipped, stream
 
 BEGINNINGS: dict[str, list[dict[str, object]]] = {
@@ -141,11 +142,37 @@ def test_many_skipped_lines_are_told_as_a_number() -> None:
 
 @given(name=st.sampled_from(sorted(DIALECTS)), lines=st.lists(near | values, max_size=6))
 def test_no_line_is_fatal(name: str, lines: list[object]) -> None:
-    reading = translate(name, stream(*lines))
+    log = stream(*lines)
+    detect(log)
+    recovered(log)
+    reading = translate(name, log)
 
     for event in reading.events:
         json.dumps(event.fields)
     assert len(reading.diagnostics) <= 9
+
+
+@pytest.mark.parametrize("value", [[], {}, [[]], 1, 1.5, None, True, ""])
+@pytest.mark.parametrize("field", ["type", "event", "role", "item", "part", "data", "message"])
+def test_a_field_of_any_type_is_not_fatal(field: str, value: object) -> None:
+    for name, beginning in BEGINNINGS.items():
+        for line in beginning:
+            log = stream({**line, field: value})
+            assert detect(log) in {name, None}
+            translate(name, log)
+            recovered(log)
+
+
+@pytest.mark.parametrize("depth", [100, 300, 900, 960, 990, 5000, 100_000])
+def test_no_depth_is_fatal(depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    call = '"server": "s", "tool": "t", "arguments": {"x": ' + deep + "}"
+    item = '{"type": "item.completed", "item": {"type": "mcp_tool_call", ' + call + "}}\n"
+    wrapped = '{"role": "tool", "x": {"protocol": "caesar.report/v1", "y": ' + deep + "}}\n"
+
+    translate("codex", item.encode() * 3)
+    for log in (item, wrapped, wrapped.replace("tool", "agent"), json.dumps(wrapped) + "\n"):
+        assert recovered(log).source == "synthesized"
 
 
 @given(name=st.sampled_from(sorted(DIALECTS)), data=st.binary(max_size=200))
