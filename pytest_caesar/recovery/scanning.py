@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import merge
 
+from pytest_caesar.recovery.fences import first_brace, opening_lines
+
 _DECLARATION = re.compile(rb'"protocol"[ \t\r\n]*:[ \t\r\n]*"caesar')
 _STRUCTURE = re.compile(rb'[{}"\n]')
 _OUTSIDE = re.compile(rb'[{}"]')
@@ -84,12 +86,12 @@ class Survey:
     def __init__(self, text: bytes) -> None:
         self.text = text
         self._fences: array[int] = array("q")
-        for fence in _opening_lines(text):
+        for fence in opening_lines(text):
             self._fences.append(fence)
         del self._fences[:-MAX_PLACES]
         self._first: array[int] = array("q")
         for index in range(len(self._fences)):
-            self._first.append(_first_brace(text, self._body(index), self._barrier(index)))
+            self._first.append(first_brace(text, self._body(index), self._barrier(index)))
         declared = _declared_starts(text)
         self._starts = _unique(merge(declared, (start for start in self._first if start >= 0)))
         self._ends = array("q", bytes(8 * len(self._starts)))
@@ -296,44 +298,3 @@ def _escaped(text: bytes, quote: int) -> bool:
     while run > 0 and text[run - 1] == _BACKSLASH:
         run -= 1
     return (quote - run) % 2 == 1
-
-
-_FENCE_NAME = b"caesar:report"
-_FENCE_HEAD = re.compile(rb" {0,3}(`{3,}|~{3,})[ \t]*json[ \t]+")
-_FENCE_TAIL = re.compile(rb"[ \t]*\r?(?:\n|\Z)")
-_LINE_LIMIT = 256
-"""Bytes looked at before and after the name of a block; an opening line is short."""
-
-_PROSE_LIMIT = 4096
-"""Bytes between the opening line of a block and its first brace."""
-
-_CLOSING_LINE = re.compile(rb"^ {0,3}(?:`{3,}|~{3,})[ \t]*\r?$", re.MULTILINE)
-
-
-def _opening_lines(text: bytes) -> Iterator[int]:
-    """Yield where the back-ticks or tildes of each opening line begin.
-
-    CommonMark's rules: up to three blanks, at least three back-ticks or tildes, and
-    as information exactly ``json caesar:report``.
-    """
-    position = text.find(_FENCE_NAME)
-    while position >= 0:
-        low = max(0, position - _LINE_LIMIT)
-        after = position + len(_FENCE_NAME)
-        line = text.rfind(b"\n", low, position) + 1
-        if line or low == 0:
-            head = _FENCE_HEAD.fullmatch(text, line, position)
-            tail = _FENCE_TAIL.match(text, after, after + _LINE_LIMIT)
-            if head and tail and (tail.group().endswith(b"\n") or tail.end() == len(text)):
-                yield head.start(1)
-        position = text.find(_FENCE_NAME, after)
-
-
-def _first_brace(text: bytes, body: int, barrier: int) -> int:
-    """Return the first brace of a block, or -1 when it holds none."""
-    window = text[body : min(barrier, body + _PROSE_LIMIT)]
-    brace = window.find(b"{")
-    if brace < 0:
-        return _NOWHERE
-    closing = _CLOSING_LINE.search(window)
-    return _NOWHERE if closing and closing.start() < brace else body + brace
