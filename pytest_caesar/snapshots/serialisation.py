@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from caesar_agent.documents import Report
@@ -41,7 +42,7 @@ def kind_of(value: object) -> str:
         return "patch"
     if isinstance(value, Events):
         return "events"
-    if isinstance(value, Part) or _is_json(value):
+    if _is_plain(value):
         return "value"
     raise TypeError(
         f"caesar_snapshot compares a run, run.report, run.patch, run.events, a part of them, or "
@@ -65,15 +66,25 @@ def serialise(value: object, normaliser: Normaliser) -> bytes:
     return _encoded(_json(normaliser.document(_plain(value))))
 
 
-def _is_json(value: object) -> bool:
-    if value is None or isinstance(value, str | bool | int | float):
+def _is_plain(value: object) -> bool:
+    """Tell whether a value is JSON, or made of JSON and parts of a run."""
+    if value is None or isinstance(value, str | bool | int | float | Part):
         return True
     if isinstance(value, list | tuple):
-        return all(isinstance(item, Part) or _is_json(item) for item in value)
-    return isinstance(value, dict) and all(
-        isinstance(key, str) and (isinstance(item, Part) or _is_json(item))
-        for key, item in value.items()
-    )
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    return _is_ours(value) and all(_is_plain(item) for item in _fields(value).values())
+
+
+def _is_ours(value: object) -> bool:
+    return is_dataclass(value) and type(value).__module__.startswith(("pytest_caesar.", "caesar_"))
+
+
+def _fields(value: Any) -> dict[str, object]:
+    """Return what a value of the harness says, without what it leaves open."""
+    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: item for name, item in found.items() if item not in (None, "", ())}
 
 
 def _plain(value: object) -> Any:
@@ -84,6 +95,8 @@ def _plain(value: object) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
+    if _is_ours(value):
+        return _plain(_fields(value))
     return str(value) if isinstance(value, str) else value
 
 

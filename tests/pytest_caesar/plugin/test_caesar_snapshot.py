@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -428,6 +429,26 @@ def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run: Runs, run_bot
     result = run_both("--basetemp=another-and-longer")
     result.assert_outcomes(passed=1)
     assert result.ret == 0
+
+
+def test_parts_of_a_run_can_be_compared_too(pytester: pytest.Pytester, run: Runs) -> None:
+    parts = "".join(
+        f"    assert {part} == caesar_snapshot(name={part!r})\n"
+        for part in ("run.changes", "run.diagnostics", "run.report.changes", "run.status")
+    )
+    pytester.makepyfile(test_it=RUN.partition("    assert")[0] + parts)
+    run("--snapshot-update").assert_outcomes(passed=1)
+    recorded = {name.rpartition("@")[2]: data for name, (data, _) in files(pytester.path).items()}
+    assert json.loads(recorded["run.changes.value.json"]) == [
+        {"action": "deleted", "kind": "file", "outside": False, "path": "b.txt"},
+        {"action": "modified", "kind": "file", "outside": False, "path": "src/a.py"},
+    ]
+    assert [item["code"] for item in json.loads(recorded["run.diagnostics.value.json"])] == [
+        "undeclared-change",
+        "phantom-change",
+    ]
+    assert recorded["run.status.value.json"] == b'"partial"\n'
+    assert run().ret == 0
 
 
 def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) -> None:
