@@ -90,6 +90,46 @@ def test_a_worktree_lies_beside_the_tasks_on_a_branch_of_its_own(repo: Repositor
         assert repo.read(f".caesar/{folder}/.gitignore") == "*\n"
 
 
+def test_a_worktree_is_noted_down_as_git_itself_does_it(repo: Repository, tmp_path: Path) -> None:
+    ours = prepare(ask(repo))
+    repo.git("worktree", "add", "-q", "-b", "theirs", str(tmp_path / "theirs"))
+    notes = repo.path / ".git" / "worktrees"
+
+    def files(name: str) -> dict[str, str]:
+        return {
+            path.name: path.read_text().replace(name, "NAME")
+            for path in (notes / name).iterdir()
+            if path.is_file() and path.name != "index"
+        }
+
+    mine, gits = files("t_0001"), files("theirs")
+    assert gits.pop("gitdir") == f"{tmp_path}/NAME/.git\n"
+    assert mine.pop("gitdir") == f"{repo.path}/.caesar/wt/NAME/.git\n"
+    assert gits.pop("HEAD") == "ref: refs/heads/NAME\n"
+    assert mine.pop("HEAD") == f"ref: refs/heads/{ours.branch}\n"
+    assert mine == gits
+    assert (ours.path / ".git").read_text() == f"gitdir: {notes}/t_0001\n"
+    assert sh("git ls-files -s", ours.path) == sh("git ls-files -s", tmp_path / "theirs")
+    repo.git("worktree", "prune")
+    assert f"worktree {ours.path}\n" in repo.git("worktree", "list", "--porcelain")
+    repo.git("fsck", "--strict")
+
+
+def test_a_repository_with_extensions_is_left_to_git(repo: Repository) -> None:
+    repo.git("config", "extensions.worktreeConfig", "true")
+    workspace = prepare(ask(repo))
+    sh("echo two > a.txt", workspace.path)
+    assert actions(observe(workspace)) == {"a.txt": "modified"}
+
+
+def test_notes_of_a_vanished_worktree_of_that_name_are_in_the_way(repo: Repository) -> None:
+    (repo.path / ".git" / "worktrees" / "t_0001").mkdir(parents=True)
+    with pytest.raises(OccupiedError, match="Run git worktree prune"):
+        prepare(ask(repo))
+    assert not (repo.path / ".caesar").exists()
+    assert "caesar" not in repo.git("for-each-ref")
+
+
 def test_a_branch_of_that_name_gets_a_sibling(repo: Repository) -> None:
     repo.git("branch", "caesar/fix-the-parser-0001")
     assert prepare(ask(repo)).branch == "caesar/fix-the-parser-0001-2"
