@@ -31,6 +31,7 @@ _FOLLOWING = 512
 """Bytes after a broken report that are compared with the brief."""
 
 _PROTOCOL = re.compile(rb'"protocol"\s*:\s*"(caesar[^"\n]{0,60})')
+_OTHER_DOCUMENT = re.compile(rb'\{\s*"protocol"\s*:\s*"caesar\.(?!report)')
 _TASK_ID = re.compile(rb'"task_id"\s*:\s*"([^"\\\n]{1,200})"')
 
 _FORMS: tuple[Form, ...] = ("fence", "object")
@@ -103,8 +104,10 @@ class _Search:
         """Say whether what comes before this passage cannot matter any more."""
         last = self.chosen.get(form)
         for span in _places(form, survey):
-            if form == "object" and passage.excludes(span.start):
-                continue
+            if form == "object" and (
+                passage.excludes(span.start) or _OTHER_DOCUMENT.match(survey.text, span.start)
+            ):
+                continue  # nor does it count as looked at: events come by the thousand
             if self._looked[form] == MAX_CANDIDATES:
                 self.capped = True
                 return True

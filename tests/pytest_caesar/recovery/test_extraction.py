@@ -345,6 +345,17 @@ def test_a_log_full_of_places_is_looked_at_from_its_end(monkeypatch: pytest.Monk
     assert recovered(foreign * 20 + report()).source == "extracted"
 
 
+def test_events_printed_by_the_thousand_do_not_hide_a_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pytest_caesar.recovery.extraction.MAX_CANDIDATES", 20)
+    event = '{ "protocol": "caesar.event/v1", "type": "message", "text": "x" }\n'
+
+    verdict = recovered(report() + "\n" + event * 100)
+
+    assert (verdict.source, verdict.diagnostics) == ("extracted", ())
+
+
 def test_an_object_too_large_to_decode_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_caesar.recovery.extraction.MAX_OBJECT_BYTES", 200)
 
