@@ -115,7 +115,7 @@ class CaesarSession:
         self.records: list[dict[str, Any]] = []
         self.problems: list[str] = []
         self.outcomes: dict[str, str] = {}
-        self._ended: dict[str, tuple[Path, str]] = {}
+        self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
         self._with_snapshots: set[str] = set()
         self._current: TestState | None = None
 
@@ -185,7 +185,7 @@ class CaesarSession:
         """Forget what an earlier execution of the same test used."""
         if STATE in item.stash:
             del item.stash[STATE]
-        self._ended.pop(item.nodeid, None)
+        self._take_back(item)
         item.user_properties[:] = [pair for pair in item.user_properties if pair[0] != "caesar.run"]
 
     @pytest.hookimpl(wrapper=True)
@@ -216,9 +216,10 @@ class CaesarSession:
             call.excinfo = without_harness(call.excinfo)
         report = yield
         if report.when == "call" and report.outcome == "passed":
-            self._ended[item.nodeid] = (item.path, item.name)
+            beside = self._ended.setdefault(item.path.parent, {})
+            beside[item.nodeid] = (item.path.stem, item.name)
         elif report.when == "call":
-            self._ended.pop(item.nodeid, None)  # a subtest had passed before
+            self._take_back(item)  # a subtest had passed before
         state = item.stash.get(STATE, None)
         if state is not None:
             self._send(item, state, report)
@@ -283,10 +284,13 @@ class CaesarSession:
         from pytest_caesar.snapshots.naming import file_stem  # noqa: PLC0415 - only with snapshots
 
         stems: dict[str, set[str]] = {}
-        for nodeid, (path, name) in self._ended.items():
-            if path.parent == folder:
-                stems.setdefault(path.stem, set()).add(file_stem(nodeid, name))
+        for nodeid, (module, name) in self._ended.get(folder, {}).items():
+            stems.setdefault(module, set()).add(file_stem(nodeid, name))
         return stems
+
+    def _take_back(self, item: pytest.Item) -> None:
+        """Say that a test has not run to its end, or not yet again."""
+        self._ended.get(item.path.parent, {}).pop(item.nodeid, None)
 
     def forget_snapshots(self, item: pytest.Item) -> None:
         """Take back what syrupy counted for an earlier execution of the same test."""

@@ -11,7 +11,7 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
 from pytest_caesar.plugin import SESSION
-from pytest_caesar.snapshots.naming import belongs, file_name, file_stem
+from pytest_caesar.snapshots.naming import belongs, file_name, file_stem, possible_stems
 from pytest_caesar.snapshots.serialisation import KINDS
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class CaesarExtension(SingleFileSnapshotExtension):
         for folder, stems in session.ended_beside(root.parent).items():
             for name in _names(root / folder):
                 if name.endswith(ending):
-                    plain = name.removesuffix(ending)
-                    if any(belongs(plain, stem) for stem in stems):
+                    possible = possible_stems(name.removesuffix(ending))
+                    if not stems.isdisjoint(possible):
                         found.add(
                             self.read_snapshot_collection(
                                 snapshot_location=str(root / folder / name)

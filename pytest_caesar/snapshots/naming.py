@@ -56,11 +56,14 @@ def file_name(stem: str, index: int | str) -> str:
     return stem if index == 0 else f"{stem}.{index + 1}"
 
 
+def possible_stems(name: str) -> tuple[str, ...]:
+    """Return the stems for which ``file_name`` can give a name, without its kind."""
+    before, dot, number = name.rpartition(".")
+    numbered = (before,) if dot and number.isascii() and number.isdigit() else ()
+    called = (name.rpartition("@")[0],) if "@" in name else ()
+    return (name, *numbered, *called)
+
+
 def belongs(name: str, stem: str) -> bool:
     """Tell whether a name without its kind is one that ``file_name`` gives for a stem."""
-    if not name.startswith(stem):
-        return False
-    rest = name[len(stem) :]
-    if rest.startswith("."):
-        return rest[1:].isascii() and rest[1:].isdigit()
-    return not rest or rest.startswith("@")
+    return stem in possible_stems(name)
