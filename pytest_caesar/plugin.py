@@ -140,6 +140,16 @@ class _Listener:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
+        """Show an error of ours where the test called for it."""
+        if call.excinfo is None or "caesar_agent.errors" not in sys.modules:
+            return
+        if not self._config.getoption("fulltrace"):
+            from pytest_caesar.tracebacks import without_harness  # noqa: PLC0415 - only on failure
+
+            call.excinfo = without_harness(call.excinfo)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Open the session when the first run arrives."""
         session = self._config.stash.get(SESSION, None)

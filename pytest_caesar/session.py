@@ -207,13 +207,9 @@ class CaesarSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
+        self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Put what is known about a test's runs into its report."""
-        if call.excinfo is not None and not self.config.getoption("fulltrace"):
-            from pytest_caesar.tracebacks import without_harness  # noqa: PLC0415 - only on failure
-
-            call.excinfo = without_harness(call.excinfo)
         report = yield
         if report.when == "call" and report.outcome == "passed":
             beside = self._ended.setdefault(item.path.parent, {})

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
+import _pytest
 import pytest
 
 from caesar_agent.errors import CaesarError
 
 HARNESS = Path(__file__).parent
 """Frames of files below it are the harness's own."""
+
+PYTEST = Path(_pytest.__file__).parent
+"""Frames of files below it are pytest's own."""
 
 
 def without_harness(
@@ -28,13 +32,18 @@ def without_harness(
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    while frames and Path(frames[-1].tb_frame.f_code.co_filename).is_relative_to(HARNESS):
-        frames.pop()
-    if not frames:
-        return excinfo
+    cut: list[TracebackType] = []
+    while frames and _file(frames[-1]).is_relative_to(HARNESS):
+        cut.append(frames.pop())
+    if cut and (not frames or _file(frames[-1]).is_relative_to(PYTEST)):
+        frames.append(cut[-1])  # one of our fixtures failed, which no test has called
     kept: TracebackType | None = None
     for frame in reversed(frames):
         kept = TracebackType(kept, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     error.__suppress_context__ = True
     error.__cause__ = None
     return pytest.ExceptionInfo.from_exception(error.with_traceback(kept))
+
+
+def _file(frame: TracebackType) -> Path:
+    return Path(frame.tb_frame.f_code.co_filename)

@@ -127,3 +127,24 @@ def test_a_test_that_fails_in_its_set_up_shows_its_runs_too(
     result = run()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*caesar run t_0001: failed (source: synthesized)*"])
+
+
+def test_a_fixture_that_cannot_be_made_is_one_frame(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def no_git(monkeypatch):
+            monkeypatch.setenv("PATH", "/nowhere")
+
+        def test_it(no_git, caesar_repo):
+            caesar_repo.git("status")
+        """
+    )
+    result = run()
+    result.stdout.fnmatch_lines(["E *GitError: git could not be started *"])
+    result.stdout.no_fnmatch_line("*workspace/git.py*")
+    assert "_pytest/fixtures.py" not in result.stdout.str()
