@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         MisuseError,
         StartError,
     )
+    from caesar_agent.delegating import Delegated
     from caesar_agent.documents import Event, Report, Task
     from caesar_agent.errors import CaesarError, DocumentError, UnsupportedVersionError
     from caesar_agent.interruption import Interrupted
@@ -27,6 +28,7 @@ __all__ = [
     "CaesarError",
     "CommandFailedError",
     "CommandResult",
+    "Delegated",
     "DeliveryError",
     "DocumentError",
     "Event",
@@ -45,6 +47,7 @@ _HOMES = {
     "CaesarError": "errors",
     "CommandFailedError": "agent_errors",
     "CommandResult": "programs",
+    "Delegated": "delegating",
     "DeliveryError": "agent_errors",
     "DocumentError": "errors",
     "Event": "documents",

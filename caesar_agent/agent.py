@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from caesar_agent.agent_errors import CommandFailedError, MisuseError
 from caesar_agent.clock import monotonic
@@ -19,6 +20,10 @@ from caesar_agent.narration import MAX_SUMMARY, Narrator
 from caesar_agent.output import echo_to
 from caesar_agent.programs import CommandResult, Program, RunningPrograms
 from caesar_agent.terminal import one_line
+
+if TYPE_CHECKING:
+    from caesar_agent.delegating import Delegated
+    from caesar_agent.documents.task import Mode
 
 MAX_WAIT = 300.0
 """Longest wait for an answer unless the agent says otherwise, in seconds: five minutes, from
@@ -58,6 +63,7 @@ class Agent:
         self._directory = directory
         self._started = started
         self._command_numbers = itertools.count(1)
+        self._delegation_numbers = itertools.count(1)
 
     @property
     def remaining(self) -> float:
@@ -212,6 +218,48 @@ class Agent:
             mailbox.withdraw(question_id)
             raise
         return reply.text if isinstance(reply, Answer) else None
+
+    def delegate(
+        self,
+        name: str,
+        objective: str,
+        *,
+        context: str = "",
+        constraints: Sequence[str] = (),
+        acceptance_criteria: Sequence[str] = (),
+        mode: Mode | None = None,
+        timeout: float | None = None,
+    ) -> Delegated:
+        """Have another agent do a part of the task in the same workspace, and wait for it.
+
+        What it changed is declared in the report of this agent too, as its work.
+
+        Args:
+            name: exact name of the other agent.
+            objective: what it is to do, complete in itself: it sees nothing else.
+            context: excerpts, history, links.
+            constraints: what must not happen, a sentence each.
+            acceptance_criteria: what must hold afterwards, a sentence each.
+            mode: ``read-only`` or ``write``; that of this task unless given.
+            timeout: seconds until it is ended; never beyond this agent's own deadline.
+
+        Returns:
+            Its report; or a refusal, which says why nothing was done: go on without.
+        """
+        from caesar_agent.delegating import Delegator  # noqa: PLC0415 - only where it is used
+
+        delegator = Delegator(self._directory, narrator=self._narrator, gathered=self._gathered)
+        return delegator.delegate(
+            name,
+            objective,
+            number=next(self._delegation_numbers),
+            remaining=lambda: self.remaining,
+            context=context,
+            constraints=constraints,
+            acceptance_criteria=acceptance_criteria,
+            mode=mode,
+            timeout=timeout,
+        )
 
     # -- gathering
 

@@ -21,6 +21,9 @@ def plain(agent: caesar_agent.Agent) -> caesar_agent.Report:
     ended: int | None = result.exit_code
     agent.command("ls | wc -l", cwd="src", env={"CI": None}, check=True)
     answer: str | None = agent.ask("Keep it?", options=["yes", "no"], timeout=1)
+    other: caesar_agent.Delegated = agent.delegate("reviewer", "Read it", mode="read-only")
+    its_report: caesar_agent.Report | None = other.report
+    agent.message(f"{other.refusal} {other.ok} {its_report}")
 
     agent.file_changed("src/a.py", "modified", summary=f"{ended} {answer}")
     agent.file_changed("src/a.py", "changed")  # type: ignore[arg-type]

@@ -1,0 +1,249 @@
+"""``agent.delegate``: a part of the task is handed on, over files."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caesar_agent import Agent, Delegated, MisuseError, Report
+from caesar_agent.interruption import Interrupted
+from tests.caesar_agent.sdk import Desk, make_desk
+
+REPORT = {
+    "protocol": "caesar.report/v1",
+    "status": "success",
+    "summary": "Read it.",
+    "changes": [{"path": "a.txt", "action": "modified", "summary": "a guard"}],
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    desk = make_desk(tmp_path)
+    (desk.directory / "delegations").mkdir()
+    return desk
+
+
+@contextmanager
+def answering(desk: Desk, answer: Callable[[dict[str, Any]], bytes | None]) -> Iterator[list[Any]]:
+    """Answer the requests of an agent from a thread, as an orchestrator would."""
+    asked: list[Any] = []
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            for path in (desk.directory / "delegations").glob("*.json"):
+                request = json.loads(path.read_text())
+                if request not in asked:
+                    asked.append(request)
+                    data = answer(request)
+                    if data is not None:
+                        (desk.directory / "delegated").mkdir(exist_ok=True)
+                        temporary = desk.directory / "delegated" / "new.tmp"
+                        temporary.write_bytes(data)
+                        temporary.rename(desk.directory / "delegated" / path.name)
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield asked
+    finally:
+        stop.set()
+        thread.join(10)
+
+
+def done(request: dict[str, Any], **fields: object) -> bytes:
+    value = {
+        "id": request["id"],
+        "state": "done",
+        "task_id": "t_0002",
+        "report": REPORT,
+        "source": "file",
+        "process": "succeeded",
+        "verified": True,
+        **fields,
+    }
+    return json.dumps(value).encode()
+
+
+def delegate(desk: Desk, *args: Any, **wishes: Any) -> Delegated:
+    results: list[Delegated] = []
+
+    def main(agent: Agent) -> Report:
+        results.append(agent.delegate(*args, **wishes))
+        return agent.success("Done.")
+
+    assert desk.run(main) == 0, desk.stderr
+    return results[0]
+
+
+def test_the_request_says_all_that_was_asked(desk: Desk) -> None:
+    with answering(desk, done) as asked:
+        delegate(
+            desk,
+            "reviewer",
+            "Read the parser",
+            context="It is old.",
+            constraints=["Touch nothing"],
+            acceptance_criteria=["Findings are named"],
+            mode="read-only",
+            timeout=1.5,
+        )
+    [request] = asked
+    assert len(request.pop("id")) == 36
+    assert request.pop("asked_at").endswith("Z")
+    assert request == {
+        "agent": "reviewer",
+        "objective": "Read the parser",
+        "context": "It is old.",
+        "constraints": ["Touch nothing"],
+        "acceptance_criteria": ["Findings are named"],
+        "mode": "read-only",
+        "timeout_ms": 1500,
+    }
+
+
+def test_the_report_of_the_other_agent_comes_back(desk: Desk) -> None:
+    with answering(desk, done):
+        result = delegate(desk, "reviewer", "Read the parser")
+    assert result.ok
+    assert (result.agent, result.task_id, result.refusal) == ("reviewer", "t_0002", "")
+    assert (result.source, result.process, result.verified) == ("file", "succeeded", True)
+    assert result.summary == "Read it."
+
+
+def test_what_the_other_agent_changed_is_declared(desk: Desk) -> None:
+    with answering(desk, done):
+        delegate(desk, "reviewer", "Read the parser")
+    assert desk.report["changes"] == REPORT["changes"]
+
+
+def test_a_nameless_change_of_the_other_agent_is_passed_over(desk: Desk) -> None:
+    report = {**REPORT, "changes": [{"path": " ", "action": "created"}]}
+    with answering(desk, lambda request: done(request, report=report, verified=False)):
+        assert delegate(desk, "reviewer", "Read the parser").ok
+    assert desk.report["changes"] == []
+
+
+def test_events_tell_of_it(desk: Desk) -> None:
+    with answering(desk, done):
+        delegate(desk, "reviewer", "Read the parser")
+    told = [event for event in desk.events if event["type"] == "tool_use"]
+    assert [(event["tool"], event["id"], event["status"]) for event in told] == [
+        ("delegate", "delegate_1", "started"),
+        ("delegate", "delegate_1", "succeeded"),
+    ]
+    assert told[0]["input_summary"] == "reviewer: Read the parser"
+
+
+@pytest.mark.parametrize(
+    ("process", "status"), [("timed_out", "success"), ("succeeded", "partial")]
+)
+def test_it_is_well_only_when_process_and_report_say_so(
+    desk: Desk, process: str, status: str
+) -> None:
+    report = {**REPORT, "status": status}
+    with answering(desk, lambda request: done(request, process=process, report=report)):
+        assert not delegate(desk, "reviewer", "Read the parser").ok
+
+
+def test_a_refusal_is_a_value_with_its_reason(desk: Desk) -> None:
+    text = "Cannot spawn 'x'. Allowed: none"
+    answer = {"state": "refused", "reason": text, "report": None}
+    with answering(desk, lambda request: done(request, **answer)):
+        result = delegate(desk, "x", "Read the parser")
+    assert (result.ok, result.refusal, result.summary, result.report) == (False, text, text, None)
+
+
+def test_without_anybody_who_answers_it_is_refused_at_once(tmp_path: Path) -> None:
+    result = delegate(make_desk(tmp_path), "reviewer", "Read the parser")
+    assert result.refusal == "This orchestrator takes no delegations; do the work yourself."
+
+
+def test_it_waits_no_longer_than_the_deadline_and_withdraws(tmp_path: Path) -> None:
+    desk = make_desk(tmp_path, deadline_ms=50)
+    (desk.directory / "delegations").mkdir()
+    result = delegate(desk, "reviewer", "Read the parser")
+    assert result.refusal == "Nothing came back before the deadline; it was withdrawn."
+    [request] = (desk.directory / "delegations").iterdir()
+    note = json.loads((desk.directory / "delegated" / request.name).read_text())
+    assert note["state"] == "withdrawn"
+
+
+def test_an_agent_that_is_stopped_withdraws(desk: Desk) -> None:
+    def main(agent: Agent) -> Report:
+        timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), 15))
+        timer.start()
+        try:
+            agent.delegate("reviewer", "Read the parser")
+        except Interrupted:
+            return agent.failed("Stopped.")
+        return agent.success("Never.")
+
+    assert desk.run(main, install_signals=True) == 1
+    [note] = (desk.directory / "delegated").iterdir()
+    assert json.loads(note.read_text())["state"] == "withdrawn"
+
+
+@pytest.mark.parametrize("fake", ["link", "fifo", "folder"], ids=["a link", "a pipe", "a folder"])
+def test_an_answer_that_is_no_file_is_a_refusal(desk: Desk, tmp_path: Path, fake: str) -> None:
+    def answer(request: dict[str, Any]) -> None:
+        folder = desk.directory / "delegated"
+        folder.mkdir()
+        path = folder / f"{request['id']}.json"
+        if fake == "link":
+            (tmp_path / "secret").write_bytes(done(request))
+            path.symlink_to(tmp_path / "secret")
+        elif fake == "fifo":
+            os.mkfifo(path)
+        else:
+            path.mkdir()
+
+    with answering(desk, answer):
+        result = delegate(desk, "reviewer", "Read the parser")
+    assert result.refusal.startswith("The answer cannot be read: ")
+
+
+def test_a_folder_of_requests_that_is_a_link_is_not_entered(desk: Desk, tmp_path: Path) -> None:
+    (desk.directory / "delegations").rmdir()
+    (desk.directory / "delegations").symlink_to(tmp_path)
+    result = delegate(desk, "reviewer", "Read the parser")
+    assert result.refusal.startswith("The request cannot be written: ")
+    assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("name", "wishes", "problem"),
+    [
+        ("", {}, "the name is empty"),
+        ("x", {"mode": "rw"}, "mode is 'rw', expected read-only or write"),
+        ("x", {"timeout": 0}, "timeout is 0 s, expected > 0"),
+        ("x", {"timeout": float("nan")}, "timeout is nan s, expected > 0"),
+        ("x", {"constraints": "one"}, "constraints must be a list of strings, not 'one'"),
+        ("x", {"context": None}, "context must be a string, not NoneType"),
+        ("x", {"context": "y" * 2**20}, "it takes "),
+    ],
+)
+def test_a_misuse_is_said_at_once(
+    desk: Desk, name: str, wishes: dict[str, Any], problem: str
+) -> None:
+    caught: list[MisuseError] = []
+
+    def main(agent: Agent) -> Report:
+        with pytest.raises(MisuseError) as raised:
+            agent.delegate(name, "Read the parser", **wishes)
+        caught.append(raised.value)
+        return agent.success("Done.")
+
+    desk.run(main)
+    assert str(caught[0]).startswith(f"agent.delegate(): {problem}")
+    assert not list((desk.directory / "delegations").iterdir())
