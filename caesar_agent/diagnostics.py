@@ -155,6 +155,9 @@ CODES: dict[str, str] = {
     "definition-folder-above-home": "A folder at or above home counts as the project's.",
     "plugin-registry": "The registry of plugins, or an entry of it, is not what it should be.",
     # va-agent-protocol
+    "gate-failed": "The report says success, and a gate that was asked afterwards failed.",
+    "gate-warning": "The report says success, and a judge is not quite content.",
+    "outputs-missing": "The report says success and lacks an output that the task promises.",
     "va-reference": "A task unit refers to a task that it does not depend on, or to itself.",
     "va-evidence-weak": "Evidence lacks what its status asks for, or contradicts its gates.",
     "va-history": "The steps of an execution are not allowed, or do not join.",

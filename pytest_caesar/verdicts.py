@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_caesar.orchestrator.run import Run
     from pytest_caesar.settings import Settings
 
-ALWAYS = frozenset({"read-only-violation"})
+ALWAYS = frozenset({"read-only-violation", "gate-failed"})
 """Findings that fail a test unless they are allowed by code."""
 
 STRICT = ALWAYS | {

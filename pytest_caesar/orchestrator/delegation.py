@@ -42,6 +42,7 @@ from pytest_caesar.orchestrator.time_left import fit
 from pytest_caesar.orchestrator.verdict import settle
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
+from pytest_caesar.va.findings import judgement_findings
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.observation import ignored_paths, observe
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
@@ -168,14 +169,27 @@ class Delegation:
                 brief=brief,
                 evidence=evidence,
                 harness_findings=findings,
+                promised=self.request.promised,
                 **verdict,
             )
-            return self._recorded(run, workspace)
+            return self._recorded(self._judged(run), workspace)
+
+    def _judged(self, run: Run) -> Run:
+        """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
+        if not self.request.gates:
+            return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
+        from pytest_caesar.va.judging import judge_run  # noqa: PLC0415 - seldom needed
+
+        return judge_run(run, self.request.gates, settings=self.settings, cancelled=self.cancelled)
 
     # -- before anything is written
 
     def _check_agent(self) -> None:
         """Refuse a program that cannot be found while there is nothing to clean up."""
+        if self.request.gates:
+            from pytest_caesar.va.gates import check_programs  # noqa: PLC0415 - as above
+
+            check_programs(self.request.gates, path=search_path(self.settings.path_first))
         if isinstance(self.agent, ProcessAgent):
             find_program(self.agent, path=search_path(self.settings.path_first))
 
@@ -245,6 +259,7 @@ class Delegation:
             report_path=str(directory.report_file),
             events_path=str(directory.events_file),
             channel=channel_coordinates(directory.path) if request.channel else None,
+            **request.task_fields,
         )
 
     def _deadline_ms(self) -> int:

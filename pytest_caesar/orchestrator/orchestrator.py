@@ -6,11 +6,11 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event
@@ -38,6 +38,10 @@ from pytest_caesar.orchestrator.policy import check_policy, next_depth
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.orchestrator.starting import search_path
 from pytest_caesar.orchestrator.supervisor import GRACE, LINGER
+from pytest_caesar.va.criteria import command_of
+
+if TYPE_CHECKING:
+    from pytest_caesar.va.gates import Gate, GateLike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,9 @@ class Orchestrator:
         base_ref: str | None = None,
         placed: Iterable[str] = (),
         depth: int | None = None,
+        gates: Iterable[GateLike] = (),
+        promised: Iterable[str] = (),
+        task_fields: Mapping[str, Any] | None = None,
     ) -> Run:
         """Give one task to one agent and wait until everything about it is known.
 
@@ -140,7 +147,8 @@ class Orchestrator:
             agent: who does it; a name is selected as ``--caesar-agent`` would.
             context: excerpts, history, links; any length.
             constraints: what must not happen, a sentence each.
-            acceptance_criteria: what must hold afterwards, a sentence each.
+            acceptance_criteria: what must hold afterwards, a sentence each; one that begins
+                with ``$`` and a blank is a command, and a gate.
             mode: ``read-only`` or ``write``.
             isolation: ``worktree``, ``inplace``, or ``auto``.
             timeout: seconds until the agent is ended.
@@ -152,6 +160,9 @@ class Orchestrator:
             base_ref: with ``workspace``: the commit it started from; "" for the empty tree.
             placed: with ``workspace``: paths in it that are not the agent's work.
             depth: delegation depth of the agent; counted from ``CAESAR_DEPTH`` when None.
+            gates: commands, or judges, asked of the tree once the agent is gone.
+            promised: keys that ``outputs`` of a report of success must have.
+            task_fields: fields of your own for ``task.json``.
 
         Raises:
             CaesarError: the delegation was refused, or the agent could not be started;
@@ -173,6 +184,9 @@ class Orchestrator:
             base_ref=base_ref,
             placed=placed,
             depth=depth,
+            gates=gates,
+            promised=promised,
+            task_fields=task_fields or {},
         )
         return self._finish(self._delegation(request, agent, threading.Event()).carry_out())
 
@@ -335,6 +349,8 @@ def _request(
     channel: bool = False,
     workspace: Path | str | None = None,
     placed: Iterable[str] = (),
+    gates: Iterable[GateLike] = (),
+    promised: Iterable[str] = (),
     **fields: Any,
 ) -> Request:
     """Bring what a caller wishes into one shape, and refuse what cannot be delegated."""
@@ -345,10 +361,22 @@ def _request(
         channel=channel,
         workspace=Path(workspace).absolute() if workspace is not None else None,
         placed=_sentences(placed),
+        promised=_sentences(promised),
         **fields,
     )
     request.check()
-    return request
+    return replace(request, gates=_gates(gates, request.acceptance_criteria))
+
+
+def _gates(gates: Iterable[GateLike], criteria: tuple[str, ...]) -> tuple[Gate, ...]:
+    """Return the gates that were given, and those that the criteria are."""
+    given = gates if isinstance(gates, str) else tuple(gates)
+    if not given and not any(map(command_of, criteria)):
+        return ()
+    from pytest_caesar.va.gates import as_gates, criteria_gates  # noqa: PLC0415 - seldom needed
+
+    made = as_gates(given)
+    return as_gates((*made, *criteria_gates(criteria, gates=made)))
 
 
 def _sentences(values: Iterable[str]) -> tuple[str, ...]:

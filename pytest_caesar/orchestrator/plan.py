@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError
+
+if TYPE_CHECKING:
+    from pytest_caesar.va.gates import Gate
 
 DEFAULT_TIMEOUT = 600.0
 """Seconds an agent has when nobody says otherwise. Source: the reference, ``default_timeout``."""
@@ -57,6 +61,9 @@ class Request:
         base_ref: with ``workspace``: the commit it started from, "" for the empty tree.
         placed: with ``workspace``: paths in it that are not the agent's work.
         depth: delegation depth of the agent, or None to count it from the environment.
+        gates: asked of the tree once the agent is gone, in this order.
+        promised: keys that ``outputs`` of a report of success must have.
+        task_fields: written into ``task.json`` beside the fields of the contract.
     """
 
     objective: str
@@ -74,6 +81,9 @@ class Request:
     base_ref: str | None = None
     placed: tuple[str, ...] = ()
     depth: int | None = None
+    gates: tuple[Gate, ...] = ()
+    promised: tuple[str, ...] = ()
+    task_fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def deadline_ms(self) -> int:
@@ -95,6 +105,13 @@ class Request:
         _one_of("network", self.network, get_args(NetworkWish))
         _texts("constraints", self.constraints)
         _texts("acceptance_criteria", self.acceptance_criteria)
+        _texts("promised", self.promised)
+        taken = sorted(set(self.task_fields) & set(Task.model_fields))
+        if taken:
+            raise DelegationError(
+                problem=f"task_fields has {', '.join(taken)}, which the contract defines: "
+                "give fields of your own"
+            )
         if isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float)):
             raise DelegationError(
                 problem=f"the timeout is {self.timeout!r}: expected seconds, as a number"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event, Report, Task
@@ -15,6 +16,9 @@ from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.recovery.evidence import Evidence, Form
 from pytest_caesar.workspace.reconciliation import Reconciliation
 from pytest_caesar.workspace.values import Observation, ObservedChange, Patch
+
+if TYPE_CHECKING:
+    from caesar_agent.va.evidence import DimensionFeedback, GateResult
 
 
 class Status(str, Enum):
@@ -77,6 +81,9 @@ class Run:
         evidence: what the report was recovered from.
         harness_findings: the diagnostics that do not depend on the report.
         ignored: declared paths that git ignores, so that nobody can verify them.
+        gates: what the gates of the delegation said, in order.
+        dimensions: what judges said of the sides of the work, by name.
+        promised: keys that the report was to hand over in ``outputs``.
     """
 
     task: Task
@@ -97,6 +104,9 @@ class Run:
     evidence: Evidence = field(repr=False)
     harness_findings: tuple[Diagnostic, ...] = field(default=(), repr=False)
     ignored: frozenset[str] = field(default=frozenset(), repr=False)
+    gates: tuple[GateResult, ...] = ()
+    dimensions: Mapping[str, DimensionFeedback] = field(default_factory=dict, repr=False)
+    promised: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def changes(self) -> tuple[ObservedChange, ...]:
@@ -147,6 +157,7 @@ class Run:
         """
         from pytest_caesar.orchestrator.verdict import settle  # noqa: PLC0415 - it builds runs
         from pytest_caesar.recovery.tiers import recover_without  # noqa: PLC0415 - kept light
+        from pytest_caesar.va.findings import judgement_findings  # noqa: PLC0415 - it tells of runs
 
         verdict = settle(
             recover_without(self.evidence, *sources),
@@ -156,7 +167,8 @@ class Run:
             harness_findings=self.harness_findings,
             ignored=self.ignored,
         )
-        return replace(self, **verdict)
+        run = replace(self, **verdict)
+        return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
 
     def __repr__(self) -> str:
         cause: str = self.outcome.status

@@ -1,0 +1,1 @@
+"""va-agent-protocol in the harness: gates, evidence, conversations, task graphs."""
