@@ -7,7 +7,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_caesar.workspace.git import Git
@@ -154,7 +154,9 @@ class Observer:
         if gone:
             self.git.run("update-index", "-z", "--force-remove", "--stdin", stdin=_list(gone))
         if present:
-            result = self.git.run(
+            # As if all were big: they go into one pack, not into a folder each.
+            bulk = replace(self.git, config=("core.bigFileThreshold=1",))
+            result = bulk.run(
                 *("update-index", "-z", "--add", "--remove", "--replace", "--stdin"),
                 stdin=_list(present),
                 on_stall=self._feed_fifos,

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -169,7 +170,10 @@ def remove_tree(folder: Path) -> None:
         with contextlib.suppress(OSError):
             function(path)
 
-    shutil.rmtree(folder, onerror=retry)
+    if sys.version_info >= (3, 12):
+        shutil.rmtree(folder, onexc=retry)
+    else:
+        shutil.rmtree(folder, onerror=retry)
 
 
 def _make_room(checkout: Checkout, undo: contextlib.ExitStack) -> None:
