@@ -72,7 +72,8 @@ def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str]) -> str | N
     lines = []
     folders = []
     for run in runs:
-        found = [finding for finding in run.diagnostics if finding.code in counted]
+        codes = counted - {"gate-failed"} if run.retried else counted
+        found = [finding for finding in run.diagnostics if finding.code in codes]
         if found:
             folders.append(str(run.task_dir))
         lines += [

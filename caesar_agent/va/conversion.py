@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timezone
 from typing import Any, Final
 
 from caesar_agent.documents.event import Event
@@ -160,7 +161,7 @@ def progress_message(
         for name, value in event.dump().items()
         if name not in {"protocol", "at", "task_id", "type"}
     }
-    at = format_timestamp(parse_timestamp(event.at))
+    at = as_date_time(event.at)
     summary, level = _told(event.type, own)
     percent = own.get("pct") if event.type == "progress" else None
     payload = ProgressPayload(
@@ -175,6 +176,16 @@ def progress_message(
     return ProtocolMessage.carrying(
         payload, at=at, correlation_id=correlation_id, source_id=agent_id
     )
+
+
+def as_date_time(at: str) -> str:
+    """Write a time of a document as messages have it; one that UTC cannot tell is moved there."""
+    instant = parse_timestamp(at)
+    try:
+        return format_timestamp(instant)
+    except OverflowError:
+        # The offset leads out of the years 1 to 9999.
+        return format_timestamp(instant.replace(tzinfo=timezone.utc))
 
 
 def _told(kind: str, own: dict[str, Any]) -> tuple[str, LogLevel]:

@@ -144,6 +144,7 @@ class Evidence(ClosedDocument):
 
     kind: ClassVar[str] = "va-evidence"
     version: ClassVar[str] = ""
+    caesar_snapshot_kind: ClassVar[str] = "evidence"
 
     task_id: str
     status: EvidenceStatus

@@ -149,10 +149,24 @@ class EventsExtension(CaesarExtension):
     file_extension = KINDS["events"]
 
 
+class EvidenceExtension(CaesarExtension):
+    """The evidence of a task unit."""
+
+    file_extension = KINDS["evidence"]
+
+
+class MessagesExtension(CaesarExtension):
+    """What orchestrator and agent said to each other."""
+
+    file_extension = KINDS["messages"]
+
+
 EXTENSIONS: dict[str, type[CaesarExtension]] = {
     "run": RunExtension,
     "report": ReportExtension,
     "patch": PatchExtension,
     "events": EventsExtension,
+    "evidence": EvidenceExtension,
+    "messages": MessagesExtension,
     "value": CaesarExtension,
 }

@@ -12,18 +12,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 TIMES: Final = frozenset(
-    {"at", "created_at", "started_at", "ended_at", "asked_at", "answered_at", "submitted_at"}
+    {
+        *("at", "created_at", "started_at", "ended_at", "asked_at", "answered_at", "submitted_at"),
+        *("timestamp", "startedAt", "completedAt"),
+    }
 )
 """Fields of documents that hold an instant."""
 
 QUANTITIES: Final = {
     "duration_ms": "<duration>",
+    "durationMs": "<duration>",
     "input_tokens": "<tokens>",
     "output_tokens": "<tokens>",
     "cost_usd": "<cost>",
     "pid": "<pid>",
 }
 """Fields of documents that hold a number which differs from run to run."""
+
+IDS: Final = frozenset({"task_id", "correlationId"})
+"""Fields of documents that hold the id of a task."""
 
 PATHS: Final = frozenset({"path", "old_path", "file"})
 """Fields of documents that hold a path of the workspace: only folders of the machine are replaced."""
@@ -107,7 +114,9 @@ class Normaliser:
         return text
 
     def path(self, text: str) -> str:
-        """Normalise a path: folders of this machine alone."""
+        """Normalise a path: folders of this machine, or a commit that stands in its place."""
+        if _COMMIT.fullmatch(text):
+            return self._placeholder("commit", text)
         text = self._without_roots(text)
         return self._without_tasks(text) if text.startswith("<") else text
 
@@ -119,7 +128,7 @@ class Normaliser:
         if isinstance(value, str):
             if key in TIMES and _INSTANT.fullmatch(value):
                 return "<time>"
-            if key == "task_id" and value in self._tasks:
+            if key in IDS and value in self._tasks:
                 return self._tasks[value]
             return self.path(value) if key in PATHS else self.text(value)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -163,7 +172,7 @@ class Normaliser:
 def _task_ids(value: Any) -> Iterable[str]:
     if isinstance(value, dict):
         for name in sorted(value):
-            if name == "task_id" and isinstance(value[name], str):
+            if name in IDS and isinstance(value[name], str):
                 yield value[name]
             else:
                 yield from _task_ids(value[name])

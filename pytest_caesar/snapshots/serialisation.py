@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields, is_dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from caesar_agent.documents import Report
 from caesar_agent.documents.base import Part
@@ -14,11 +14,16 @@ from pytest_caesar.orchestrator.run import Events, Run
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.workspace.values import Patch
 
+if TYPE_CHECKING:
+    from caesar_agent.va.evidence import GateResult
+
 KINDS: Final = {
     "run": "run.md",
     "report": "report.json",
     "patch": "patch.diff",
     "events": "events.json",
+    "evidence": "evidence.json",
+    "messages": "messages.json",
     "value": "value.json",
 }
 """What can be recorded, and how its files end."""
@@ -42,11 +47,15 @@ def kind_of(value: object) -> str:
         return "patch"
     if isinstance(value, Events):
         return "events"
+    # Of the other protocol nothing is imported where nobody uses it.
+    told = getattr(value, "caesar_snapshot_kind", None)
+    if isinstance(told, str) and told in KINDS:
+        return told
     if _is_plain(value):
         return "value"
     raise TypeError(
-        f"caesar_snapshot compares a run, run.report, run.patch, run.events, a part of them, or "
-        f"a JSON value; found {type(value).__name__}"
+        f"caesar_snapshot compares a run, run.report, run.patch, run.events, a part of them, "
+        f"evidence, messages, or a JSON value; found {type(value).__name__}"
     )
 
 
@@ -90,7 +99,9 @@ def _fields(value: Any) -> dict[str, object]:
 def _plain(value: object) -> Any:
     """Return the JSON value: documents without what is at its default."""
     if isinstance(value, Part):
-        return value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+        return value.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude_defaults=True
+        )
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
@@ -135,6 +146,8 @@ def _run_page(run: Run, normaliser: Normaliser) -> str:
     ]
     if findings:
         parts += ["## Diagnostics", "\n".join(findings)]
+    if run.gates:
+        parts += ["## Gates", "\n".join(_gate(gate, normaliser) for gate in run.gates)]
     parts += ["## Patch", _fenced("diff", patch) if patch else "No change."]
     return "\n\n".join(parts) + "\n"
 
@@ -174,6 +187,15 @@ def _changes(run: Run, normaliser: Normaliser) -> str:
         for path, declared, observed, word in rows
     ]
     return "\n".join(["| path | declared | observed | |", "|---|---|---|---|", *table])
+
+
+def _gate(gate: GateResult, normaliser: Normaliser) -> str:
+    ending = "passed" if gate.passed else gate.severity or "failed"
+    if gate.exit_code:
+        ending += f", exit code {gate.exit_code}"
+    if gate.score is not None:
+        ending += f", score {gate.score:g}"
+    return f"- {_inline(normaliser.text(gate.gate))}: {ending}"
 
 
 def _cell(text: str) -> str:

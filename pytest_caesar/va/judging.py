@@ -148,7 +148,7 @@ def _command_result(
         command=gate.line,
         exit_code=exit_code,
         passed=passed,
-        output=output,
+        output=output or None,
         duration_ms=duration_ms,
         severity=None if passed else "error",
     )
