@@ -72,8 +72,8 @@ def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str]) -> str | N
     lines = []
     folders = []
     for run in runs:
-        codes = counted - {"gate-failed"} if run.retried else counted
-        found = [finding for finding in run.diagnostics if finding.code in codes]
+        held = counted - {"gate-failed"} if run.retried else counted
+        found = [finding for finding in run.diagnostics if finding.code in held]
         if found:
             folders.append(str(run.task_dir))
         lines += [

@@ -84,6 +84,8 @@ class Run:
         gates: what the gates of the delegation said, in order.
         dimensions: what judges said of the sides of the work, by name.
         promised: keys that the report was to hand over in ``outputs``.
+        retried: another attempt at the same task unit followed.
+        children: what other agents did that this one asked for, in that order.
     """
 
     task: Task
@@ -107,6 +109,8 @@ class Run:
     gates: tuple[GateResult, ...] = ()
     dimensions: Mapping[str, DimensionFeedback] = field(default_factory=dict, repr=False)
     promised: tuple[str, ...] = field(default=(), repr=False)
+    retried: bool = field(default=False, repr=False)
+    children: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
     def changes(self) -> tuple[ObservedChange, ...]:
@@ -132,6 +136,11 @@ class Run:
     def summary(self) -> str:
         """The report's summary."""
         return self.report.summary
+
+    @property
+    def tree(self) -> tuple[Run, ...]:
+        """Everything that happened: the run itself and all below it, each before its children."""
+        return (self, *(run for child in self.children for run in child.tree))
 
     @property
     def raw_log(self) -> bytes:

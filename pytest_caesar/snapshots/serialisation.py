@@ -190,7 +190,7 @@ def _changes(run: Run, normaliser: Normaliser) -> str:
 
 
 def _gate(gate: GateResult, normaliser: Normaliser) -> str:
-    ending = "passed" if gate.passed else gate.severity or "failed"
+    ending: str = "passed" if gate.passed else gate.severity or "failed"
     if gate.exit_code:
         ending += f", exit code {gate.exit_code}"
     if gate.score is not None:
