@@ -128,6 +128,10 @@ CODES: dict[str, str] = {
     "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
     "model-not-applied": "The agent takes no model, so the one that is configured is not used.",
     "events-unwritable": "An event could not be written to the event log.",
+    "delegation-refused": "The agent asked for another one, and was refused.",
+    "delegation-invalid": "A file in delegations/ is no request, and was not carried out.",
+    "delegation-unsafe": "delegations/ or delegated/ is a link or no folder, and was not entered.",
+    "delegation-unfinished": "An agent that another one asked for could not be ended in time.",
     "record-unwritable": "The run could not be kept in its task directory.",
     # reconciliation and contradictions
     "undeclared-change": "Git shows a change that the report does not declare.",

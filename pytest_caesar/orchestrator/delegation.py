@@ -31,6 +31,7 @@ from pytest_caesar.orchestrator.attendance import Attendance
 from pytest_caesar.orchestrator.brief import render_brief
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
+from pytest_caesar.orchestrator.nesting import Inherited, Nesting
 from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.orchestrator.plan import DelegationError, Request
@@ -70,6 +71,8 @@ class Delegation:
         remarks: what the decisions above had to say.
         answers: a script for the questions of the agent, or None.
         cancelled: set to end the agent.
+        inherited: what it has from the agent that asked for it, or None.
+        nest: makes what serves the agent when it asks for others, or None.
     """
 
     request: Request
@@ -87,6 +90,8 @@ class Delegation:
     remarks: tuple[Diagnostic, ...] = ()
     answers: ScriptedAnswers | None = None
     cancelled: threading.Event
+    inherited: Inherited | None = None
+    nest: Callable[..., Nesting] | None = None
 
     def carry_out(self) -> Run:
         """Run the whole cycle: prepare, start, end, recover, observe, reconcile.
@@ -126,7 +131,10 @@ class Delegation:
                 frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
             )
             try:
-                with self._attendance(directory) as attendance:
+                with (
+                    self._attendance(directory) as attendance,
+                    self._nesting(directory, task, workspace) as nesting,
+                ):
                     outcome = run_agent(start)
             except CaesarError:
                 raise
@@ -147,6 +155,7 @@ class Delegation:
                 *filter(None, (log.check(),)),
                 *narration.diagnostics,
                 *(attendance.diagnostics if attendance else ()),
+                *(nesting.diagnostics if nesting else ()),
                 *observation.diagnostics,
             )
             declared = [change.path for change in recovered.report.changes]
@@ -170,6 +179,7 @@ class Delegation:
                 evidence=evidence,
                 harness_findings=findings,
                 promised=self.request.promised,
+                children=nesting.children if nesting else (),
                 **verdict,
             )
             return self._recorded(self._judged(run), workspace)
@@ -199,9 +209,9 @@ class Delegation:
         base = self.request.workspace or self.project
         if not base.is_dir():
             raise DelegationError(problem=f"the workspace {base} does not exist")
-        root = caesar_root(base)
-        path = root / ".caesar" / "tasks" / self.task_id
-        for folder in (root / ".caesar", path.parent):
+        tasks = self.inherited.tasks if self.inherited else caesar_root(base) / ".caesar" / "tasks"
+        path = tasks / self.task_id
+        for folder in (tasks.parent, tasks):
             if not folder.exists():
                 folder.mkdir()
                 undo.callback(_remove_empty, folder)
@@ -235,6 +245,7 @@ class Delegation:
             adopt=request.workspace,
             base_ref=request.base_ref,
             placed=request.placed,
+            lock_held=self.inherited is not None,
         )
 
     def _task(self, directory: TaskDirectory, workspace: Workspace) -> Task:
@@ -276,6 +287,14 @@ class Delegation:
             return contextlib.nullcontext()
         answers = self.answers or ScriptedAnswers(unscripted="wait")
         return answers.attend(directory, task_id=self.task_id, abort=self.cancelled)
+
+    def _nesting(
+        self, directory: TaskDirectory, task: Task, workspace: Workspace
+    ) -> contextlib.AbstractContextManager[Nesting | None]:
+        """Carry out what the agent hands on to others while it runs."""
+        if self.nest is None:
+            return contextlib.nullcontext()
+        return self.nest(self, directory=directory, task=task, workspace=workspace)
 
     # -- recover, observe, reconcile
 

@@ -98,7 +98,10 @@ def _left_behind(before: Before, task_directory: str) -> Found:
 def _own_children(before: Before) -> list[int]:
     if _BY_THREAD:
         mine = threading.get_native_id()
-        threads = [t for t in _threads() if t == mine or t not in before.threads]
+        # Delegations of ours may have begun meanwhile, when the function asked for them.
+        others = {t.native_id for t in threading.enumerate() if t.name.startswith("caesar-")}
+        known = before.threads | others
+        threads = [t for t in _threads() if t == mine or t not in known]
         return [pid for thread in threads for pid in _children_of(thread)]
     # Nothing tells here which thread a child belongs to.
     return [p.pid for p in processes.below(os.getpid())] if threading.active_count() == 1 else []

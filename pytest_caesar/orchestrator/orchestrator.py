@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event
@@ -25,6 +25,7 @@ from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.delegation import Delegation
+from pytest_caesar.orchestrator.nesting import Inherited, Nesting
 from pytest_caesar.orchestrator.plan import (
     DEFAULT_TIMEOUT,
     DelegationError,
@@ -41,6 +42,8 @@ from pytest_caesar.orchestrator.supervisor import GRACE, LINGER
 from pytest_caesar.va.criteria import command_of
 
 if TYPE_CHECKING:
+    from caesar_agent.va.task_unit import TaskUnit
+    from pytest_caesar.va.dispatch import Dispatched, DispatchedUnits
     from pytest_caesar.va.gates import Gate, GateLike
 
 
@@ -59,6 +62,7 @@ class OrchestratorSettings:
         model: handed to agents whose command line takes one.
         agents_root: folder whose configuration and definitions names are looked up in;
             the project when None.
+        runner: what runs agent definitions, as for ``select``; or None.
     """
 
     pass_env: tuple[str, ...] = ()
@@ -70,6 +74,7 @@ class OrchestratorSettings:
     user_config: bool = False
     model: str | None = None
     agents_root: Path | None = None
+    runner: str | None = None
 
 
 def _now() -> datetime:
@@ -90,8 +95,10 @@ class Orchestrator:
         clock: gives the times written into documents, in UTC.
         new_id: gives task ids; each must be new in this project.
         answers: a script of answers; its being there opens the return channel.
+        inherited: for agents that another agent asks for: what they have from its task.
 
     Attributes:
+        team: agents that an agent may ask for by name, before those that can be selected.
         runs: every run so far, in the order in which they ended.
     """
 
@@ -104,6 +111,7 @@ class Orchestrator:
         clock: Callable[[], datetime] = _now,
         new_id: Callable[[], str] = _unique_id,
         answers: ScriptedAnswers | None = None,
+        inherited: Inherited | None = None,
     ) -> None:
         self.agent = agent
         self.project = Path(project).absolute()
@@ -111,6 +119,8 @@ class Orchestrator:
         self.clock = clock
         self.new_id = new_id
         self.answers = answers
+        self.inherited = inherited
+        self.team: dict[str, AgentTarget] = {}
         self.runs: list[Run] = []
 
     def __repr__(self) -> str:
@@ -190,6 +200,31 @@ class Orchestrator:
         )
         return self._finish(self._delegation(request, agent, threading.Event()).carry_out())
 
+    @overload
+    def dispatch(self, units: TaskUnit | Mapping[str, Any], **wishes: Any) -> Dispatched: ...
+
+    @overload
+    def dispatch(
+        self, units: Iterable[TaskUnit | Mapping[str, Any]], **wishes: Any
+    ) -> DispatchedUnits: ...
+
+    def dispatch(
+        self,
+        units: TaskUnit | Mapping[str, Any] | Iterable[TaskUnit | Mapping[str, Any]],
+        **wishes: Any,
+    ) -> Dispatched | DispatchedUnits:
+        """Hand task units of va-agent-protocol to agents; takes what ``va.dispatch.dispatch`` takes.
+
+        Returns:
+            Evidence, messages and runs, of the one unit or of all of them.
+
+        Raises:
+            CaesarError: the units do not fit together, or as ``delegate``.
+        """
+        from pytest_caesar.va.dispatch import dispatch  # noqa: PLC0415 - another protocol
+
+        return dispatch(self, units, **wishes)
+
     def start(
         self, objective: str, *, agent: AgentTarget | str | None = None, **wishes: Any
     ) -> PendingRun:
@@ -225,7 +260,14 @@ class Orchestrator:
     ) -> Delegation:
         if not self.project.is_dir():
             raise DelegationError(problem=f"the project {self.project} does not exist")
-        config = load_config(self.project, user_config=self.settings.user_config)
+        if self.inherited:
+            # Criteria that an agent wrote are words: no command of ours comes from them.
+            request = replace(request, gates=())
+        config = (
+            self.inherited.config
+            if self.inherited
+            else load_config(self.project, user_config=self.settings.user_config)
+        )
         role = next((role for role in config.roles if role.name == request.role), None)
         target = self._target(agent, role, config)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
@@ -270,7 +312,15 @@ class Orchestrator:
             remarks=tuple(Diagnostic(code=code, message=text) for code, text in warnings if text),
             answers=self.answers,
             cancelled=cancelled,
+            inherited=self.inherited,
+            nest=self._nest,
         )
+
+    def _nest(self, parent: Delegation, **place: Any) -> Nesting:
+        """Serve an agent that asks for others while it runs."""
+        from pytest_caesar.orchestrator.below import nest  # noqa: PLC0415 - it makes orchestrators
+
+        return nest(self, parent, **place)
 
     def _target(
         self, agent: AgentTarget | str | None, role: Role | None, config: Config
@@ -283,6 +333,7 @@ class Orchestrator:
                 project=agents_root,
                 start=Path.cwd(),
                 user_config=self.settings.user_config,
+                runner=self.settings.runner,
             )
         if agent is not None:
             return agent
@@ -298,6 +349,7 @@ class Orchestrator:
             start=Path.cwd(),
             user_config=self.settings.user_config,
             path=search_path(self.settings.path_first),
+            runner=self.settings.runner,
         )
         return elect_agent(role, place, config.policy)
 
@@ -315,7 +367,7 @@ class PendingRun:
         self._cancelled = cancelled
         self._run: Run | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, args=(work,), name="caesar delegation")
+        self._thread = threading.Thread(target=self._work, args=(work,), name="caesar-delegation")
         self._thread.start()
 
     def _work(self, work: Callable[[], Run]) -> None:
@@ -327,6 +379,11 @@ class PendingRun:
     def cancel(self) -> None:
         """End the agent; the run ends as ``cancelled`` and stays so."""
         self._cancelled.set()
+
+    @property
+    def done(self) -> bool:
+        """Whether ``wait`` would return, or raise, at once."""
+        return not self._thread.is_alive()
 
     def wait(self) -> Run:
         """Wait until everything about the delegation is known.

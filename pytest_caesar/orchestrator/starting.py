@@ -17,6 +17,7 @@ from caesar_agent.documents import Task
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.agents.errors import PromptTooLong
 from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
+from pytest_caesar.agents.spawning import BLOCKED_AGENT
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.brief import short_brief
 from pytest_caesar.orchestrator.delivery import Delivery
@@ -25,6 +26,7 @@ from pytest_caesar.orchestrator.in_process import run_function
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
 from pytest_caesar.orchestrator.outcome import Outcome
+from pytest_caesar.orchestrator.permission import guard_of
 from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
 from pytest_caesar.orchestrator.time_left import fit
 
@@ -84,6 +86,9 @@ def run_agent(start: Start) -> Outcome:
             pass_env=start.settings.pass_env,
             path_first=start.settings.path_first,
         )
+        guard = guard_of(start.agent)
+        if guard:
+            environment[BLOCKED_AGENT] = guard
         if isinstance(start.agent, ProcessAgent):
             return _run_process(start, start.agent, environment, home)
         if start.agent.subprocess:

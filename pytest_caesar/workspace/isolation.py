@@ -184,7 +184,7 @@ def _in_place(
     diagnostics: tuple[Diagnostic, ...],
 ) -> Workspace:
     lock = None
-    if request.mode == "write":
+    if request.mode == "write" and not request.lock_held:
         lock = locks.acquire(checkout.top if checkout else project, request.task_id)
         undo.callback(locks.release, lock)
     placed = _normalised(request.placed)
@@ -227,7 +227,7 @@ def _adopted(
         return _in_place(request, project, checkout, settings, undo, ())
     base = _base(request, checkout)
     lock = None
-    if request.mode == "write":
+    if request.mode == "write" and not request.lock_held:
         lock = locks.acquire(checkout.top, request.task_id)
         undo.callback(locks.release, lock)
     placed = _normalised(request.placed)

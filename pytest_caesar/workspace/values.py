@@ -88,6 +88,7 @@ class WorkspaceRequest:
         adopt: a prepared workspace to use as it is, or None.
         base_ref: with ``adopt``: the commit it started from; "" for the empty tree.
         placed: with ``adopt``: paths that are not the agent's work.
+        lock_held: whoever asks holds the write lock of the tree, for an agent above this one.
     """
 
     task_id: str
@@ -105,6 +106,7 @@ class WorkspaceRequest:
     adopt: Path | None = None
     base_ref: str | None = None
     placed: tuple[str, ...] = ()
+    lock_held: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
