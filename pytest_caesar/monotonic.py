@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import math
 import select
-import time
 from typing import Final
+
+from caesar_agent.clock import monotonic
+
+__all__ = ["MAX_PAUSE", "monotonic", "pause"]
 
 MAX_PAUSE: Final = 5.0
 """Seconds that one ``pause`` lasts at most, so that a caller looks again at what it waits for."""
-
-_clock = time.clock_gettime
-_MONOTONIC = time.CLOCK_MONOTONIC
-
-
-def monotonic() -> float:
-    """Return seconds of a clock that only goes forward.
-
-    freezegun replaces ``time.monotonic`` wherever it was imported;
-    ``clock_gettime`` it leaves alone.
-    """
-    return _clock(_MONOTONIC)
 
 
 def pause(seconds: float) -> None:
