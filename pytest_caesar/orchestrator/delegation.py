@@ -46,6 +46,7 @@ from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
 from pytest_caesar.va.findings import judgement_findings
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.observation import ignored_paths, observe
+from pytest_caesar.workspace.reconciliation import document_path
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 if TYPE_CHECKING:
@@ -352,9 +353,9 @@ def as_declared(observation: Observation) -> tuple[Change, ...]:
     """Return observed changes in the words of a report."""
     return tuple(
         Change(
-            path=change.path,
+            path=document_path(change.path),
             action=change.action,
-            summary=f"renamed from {change.old_path}" if change.old_path else "",
+            summary=f"renamed from {document_path(change.old_path)}" if change.old_path else "",
         )
         for change in observation.changes
     )

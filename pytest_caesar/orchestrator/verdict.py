@@ -10,6 +10,7 @@ from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.orchestrator.run import Source
 from pytest_caesar.recovery.contradictions import contradictions
 from pytest_caesar.recovery.evidence import Recovered
+from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.reconciliation import Reconciliation, reconcile, reconciled_report
 from pytest_caesar.workspace.values import Observation
 
@@ -91,7 +92,9 @@ def reconciliation_findings(reconciliation: Reconciliation) -> tuple[Diagnostic,
         Diagnostic(
             code=_SENTENCES[entry.verdict][0],
             message=_SENTENCES[entry.verdict][1].format(
-                path=entry.path, declared=entry.declared_action, observed=entry.observed_action
+                path=shown(entry.path),
+                declared=entry.declared_action,
+                observed=entry.observed_action,
             ),
             path=entry.path,
         )

@@ -396,3 +396,16 @@ def test_a_nested_delegation_is_counted_and_refused_at_the_limit(
     with pytest.raises(CaesarError, match="max_depth"):
         Orchestrator(agent(MINIMAL), project=repository.path).delegate("Do it.")
     assert left_behind(repository) == []
+
+
+def test_a_file_name_that_is_not_utf8_reaches_report_diagnostics_and_record(
+    repository: Repository, agent: Agent
+) -> None:
+    run = Orchestrator(
+        agent("touch \"$(printf 'a\\377\\033b')\""), project=repository.path
+    ).delegate("Do it.")
+    assert [change.path for change in run.changes] == ["a\udcff\x1bb"]
+    assert [change.path for change in run.report.changes] == ["a\\xff\x1bb"]
+    assert run.status == "partial"
+    record = json.loads((run.task_dir / "run.json").read_bytes())
+    assert record["changes"][0]["path"] == "a\udcff\x1bb"
