@@ -23,6 +23,7 @@ from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.orchestrator.delegation_box import DelegationBox
 from pytest_caesar.orchestrator.permission import Asker, Mode, refuse
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.starting import as_process
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -55,7 +56,7 @@ class Team:
         """Return every name, found anew at each call; raises ``CaesarError``."""
         return tuple(dict.fromkeys((*self.members, *self.place.names())))
 
-    def find(self, name: str) -> AgentTarget:
+    def find(self, name: str) -> ProcessAgent:
         """Return what runs under a name that there is.
 
         A member of the team that is called like a definition runs it: the definition
@@ -74,13 +75,13 @@ class Team:
                 runner=self.place.runner,
                 home=self.place.home,
             )
-        elif isinstance(target, ProcessAgent) and target.definition is None:
+        if isinstance(target, FunctionAgent):
+            # This process has one standard output, one working folder and one alarm.
+            target = as_process(target)
+        if name in self.members and target.definition is None:
             found = self.place.discovery().get(name)
             if found is not None:
                 target = run_definition(found.agent, target, ident=target.id)
-        if isinstance(target, FunctionAgent):
-            # This process has one standard output, one working folder and one alarm.
-            target = replace(target, subprocess=True)
         return replace(target, id=safe_id(name))
 
 
