@@ -89,7 +89,8 @@ def task_of(  # noqa: PLR0913 - the fields of a task, all by name
         default_deadline_ms: for a ``timeout`` that is 0 or absent.
 
     Raises:
-        DocumentError: the objective is empty, which a task unit may be.
+        DocumentError: the objective is empty, or the timeout beyond what every JSON
+            reader agrees on; a task unit may have both.
     """
     fields = task_fields(unit)
     return Task.from_value(
