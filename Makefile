@@ -1,6 +1,7 @@
 # make demo   set up and run the main job: the example agents under pytest --caesar-agent
 # make test   set up and pass the tests
 # make check  lint, types and import contracts
+# make coverage  the tests once more, with branch coverage of packages and their processes
 # make bench  the figures of docs/benchmarks.md, as ratios taken side by side
 
 VENV  ?= .venv
@@ -9,7 +10,7 @@ BIN   := $(VENV)/bin
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check coverage bench clean
 
 setup: $(READY)
 
@@ -37,6 +38,13 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# coverage starts before pytest, so that the plugin module itself is measured.
+coverage: setup
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n auto
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 bench: setup
 	$(BIN)/python -m benchmarks

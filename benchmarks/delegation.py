@@ -8,11 +8,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pytest_caesar.workspace.repository import Repository
-
 from benchmarks.measuring import Row, absolute, interleave, ratio
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.workspace.repository import Repository
 
 SCRIPT = """#!/bin/sh
 printf '{"protocol":"caesar.report/v1","status":"success","summary":"done"}' > "$CAESAR_REPORT_PATH"
