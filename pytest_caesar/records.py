@@ -37,7 +37,7 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
         report: the test report that it travels with.
         whole: all that ``--caesar-json`` writes; otherwise what is counted at the end.
     """
-    counted = {
+    counted: dict[str, Any] = {
         "test": report.nodeid,
         "phase": report.when,
         "number": number,
@@ -45,6 +45,15 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
         "source": str(run.source),
         "process": run.outcome.status,
     }
+    if run.children:
+        counted["below"] = [
+            {
+                "status": one.report.status,
+                "source": str(one.source),
+                "process": one.outcome.status,
+            }
+            for one in run.tree[1:]
+        ]
     if not whole:
         return counted
     patch = bytes(run.patch)
@@ -95,11 +104,21 @@ def junit_property(run: Run) -> tuple[str, str]:
 
 
 def keep(run: Run, folder: Path, *, nodeid: str) -> str | None:
-    """Copy a task directory to ``folder/<test>/<task id>``; links are kept as links.
+    """Copy task directories to ``folder/<test>/<task id>``; links are kept as links.
+
+    Args:
+        run: what is kept, with all that other agents did below it.
+        folder: where.
+        nodeid: of the test.
 
     Returns:
-        Why it could not be copied, or None.
+        Why something could not be copied, or None.
     """
+    problems = [_keep_one(one, folder, nodeid) for one in run.tree]
+    return "; ".join(filter(None, problems)) or None
+
+
+def _keep_one(run: Run, folder: Path, nodeid: str) -> str | None:
     name = re.sub(r"[^A-Za-z0-9_.\[\]-]+", "-", nodeid).strip("-.")[:120] or "test"
     target = folder / name / run.task.id
     number = 1

@@ -29,6 +29,9 @@ PATHS = 20
 FINDINGS = 12
 """Diagnostics that are shown."""
 
+BELOW = 12
+"""Runs of other agents that are shown."""
+
 OF_A_PATH = frozenset({"undeclared-change", "phantom-change", "wrong-action", "unverified-change"})
 """Findings that the changes tell already: they come after the others."""
 
@@ -48,6 +51,7 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("process", process_line(run)),
         *_changes(run),
         *_findings(run),
+        *_below(run),
         *_events(run),
         *_log(run),
         _place("task directory", run.task_dir),
@@ -160,6 +164,24 @@ def _findings(run: Run) -> list[str]:
         for finding in sorted(run.diagnostics, key=lambda finding: finding.code in OF_A_PATH)
     ]
     return _listed("diagnostics", lines, FINDINGS) if lines else []
+
+
+def _below(run: Run) -> list[str]:
+    lines = tree_lines(run)
+    return _listed("handed on to other agents", lines, BELOW) if lines else []
+
+
+def tree_lines(run: Run, *, indent: int = 2) -> list[str]:
+    """Say what other agents did that this one asked for, and those that they asked for."""
+    lines = []
+    for child in run.children:
+        text = (
+            f"{child.task.id} {child.task.agent}: {child.report.status} (source: {child.source}), "
+            f"{process_line(child)}"
+        )
+        lines.append(f"{' ' * indent}{one_line(text, limit=2 * WIDTH)}")
+        lines += tree_lines(child, indent=indent + 2)
+    return lines
 
 
 def _events(run: Run) -> list[str]:

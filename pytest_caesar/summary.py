@@ -31,10 +31,30 @@ def summary_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
         records: as ``records.record`` makes them, n entries.
 
     Returns:
-        No line without runs; one or two lines otherwise.
+        No line without runs; one to three lines otherwise.
     """
     if not records:
         return []
+    below = [one for record in records for one in record.get("below", ())]
+    lines = [f"{_runs(records)}: {_by_status(records)}"]
+    if below:
+        lines.append(f"handed on by agents, {_runs(below)}: {_by_status(below)}")
+    ends = Counter(
+        record["process"] for record in (*records, *below) if record["process"] != "succeeded"
+    )
+    if ends:
+        lines.append(
+            "processes that did not succeed: "
+            + ", ".join(f"{ends[end]} {end.replace('_', ' ')}" for end in sorted(ends))
+        )
+    return lines
+
+
+def _runs(records: Sequence[Mapping[str, Any]]) -> str:
+    return f"{len(records)} {'run' if len(records) == 1 else 'runs'}"
+
+
+def _by_status(records: Sequence[Mapping[str, Any]]) -> str:
     by_status: dict[str, Counter[str]] = {}
     for record in records:
         by_status.setdefault(record["status"], Counter())[record["source"]] += 1
@@ -46,15 +66,7 @@ def summary_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{sources[source]} {source}" for source in sorted(sources, key=_place(SOURCES))
             )
             parts.append(f"{sum(sources.values())} {status} ({named})")
-    count = len(records)
-    lines = [f"{count} {'run' if count == 1 else 'runs'}: {', '.join(parts)}"]
-    ends = Counter(record["process"] for record in records if record["process"] != "succeeded")
-    if ends:
-        lines.append(
-            "processes that did not succeed: "
-            + ", ".join(f"{ends[end]} {end.replace('_', ' ')}" for end in sorted(ends))
-        )
-    return lines
+    return ", ".join(parts)
 
 
 def _place(known: Sequence[str]) -> Any:

@@ -18,6 +18,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSe
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.sections import tree_lines
 
 if TYPE_CHECKING:
     from caesar_agent.dispatcher import Subparsers
@@ -70,6 +71,9 @@ def add_parser(subparsers: Subparsers) -> None:
     )  # fmt: skip
     parser.add_argument("--role", metavar="NAME", help="the requested profile")
     parser.add_argument("--model", metavar="NAME", help="for agents that take one")
+    parser.add_argument(
+        "--runner", metavar="NAME", help="what runs agent definitions, as for --caesar-runner"
+    )
     parser.add_argument("--network", choices=("auto", "on", "off"), default="auto")
     parser.add_argument("--channel", action="store_true", help="open the return channel")
     parser.add_argument(
@@ -105,12 +109,14 @@ def _delegate(args: argparse.Namespace) -> Run:
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
     deadline_ms = parse_duration(args.deadline)
-    target = select(args.agent, project=project.absolute(), start=Path.cwd())
+    target = select(args.agent, project=project.absolute(), start=Path.cwd(), runner=args.runner)
     orchestrator = Orchestrator(
         target,
         project=project,
         settings=OrchestratorSettings(
-            pass_env=tuple(args.pass_env), on_event=None if args.json else _show
+            pass_env=tuple(args.pass_env),
+            on_event=None if args.json else _show,
+            runner=args.runner,
         ),
     )
     return orchestrator.delegate(
@@ -169,6 +175,8 @@ def describe_run(run: Run) -> str:
         lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
     else:
         lines.append("changes: not verified by git")
+    if run.children:
+        lines += ["handed on to other agents:", *tree_lines(run)]
     lines += [f"{item.code}: {one_line(item.message, limit=300)}" for item in run.diagnostics]
     lines.append(f"task directory: {printable(str(run.task_dir))}")
     return "\n".join(lines) + "\n"

@@ -83,6 +83,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "leaked": [{"pid": item.pid, "name": item.name} for item in run.outcome.leaked],
         },
         "diagnostics": [item.as_dict() for item in run.diagnostics],
+        "children": [run_as_json(child) for child in run.children],
         "task_dir": str(run.task_dir),
         "workspace": str(run.workspace),
         "error": None,
@@ -95,7 +96,9 @@ def failure_as_json(error: CaesarError, *, agent: str) -> dict[str, Any]:
         ("task_id", "source", "form", "report", "changes_verified_by", "outcome", "task_dir",
          "workspace")
     )  # fmt: skip
-    lists: dict[str, Any] = {"changes": [], "undeclared": [], "phantom": [], "diagnostics": []}
+    lists: dict[str, Any] = {
+        name: [] for name in ("changes", "undeclared", "phantom", "diagnostics", "children")
+    }
     return {
         **empty,
         **lists,

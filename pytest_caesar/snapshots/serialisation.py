@@ -148,8 +148,26 @@ def _run_page(run: Run, normaliser: Normaliser) -> str:
         parts += ["## Diagnostics", "\n".join(findings)]
     if run.gates:
         parts += ["## Gates", "\n".join(_gate(gate, normaliser) for gate in run.gates)]
+    below = _below(run, normaliser)
+    if below:
+        parts += ["## Handed on to other agents", "\n".join(below)]
     parts += ["## Patch", _fenced("diff", patch) if patch else "No change."]
     return "\n\n".join(parts) + "\n"
+
+
+def _below(run: Run, normaliser: Normaliser, *, indent: str = "") -> list[str]:
+    """Say what other agents did, as a list with what they handed on below each."""
+    lines = []
+    for child in run.children:
+        objective = _inline(normaliser.text(child.task.objective))
+        changes = sorted(normaliser.path(change.path) for change in child.changes)
+        changed = f", changed {', '.join(map(_inline, changes))}" if changes else ""
+        lines.append(
+            f"{indent}- {_inline(child.task.agent)}: {objective} ({child.task.mode}): "
+            f"{child.report.status} from {child.source}, {_process(child)}{changed}"
+        )
+        lines += _below(child, normaliser, indent=f"{indent}  ")
+    return lines
 
 
 def _process(run: Run) -> str:

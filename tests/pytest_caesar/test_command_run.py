@@ -15,7 +15,7 @@ from pytest_caesar.workspace.repository import Repository
 
 KEYS = [
     "task_id", "agent", "source", "form", "report", "changes_verified_by", "changes", "undeclared",
-    "phantom", "outcome", "diagnostics", "task_dir", "workspace", "error",
+    "phantom", "outcome", "diagnostics", "children", "task_dir", "workspace", "error",
 ]  # fmt: skip
 
 WORKER = """#!/bin/sh

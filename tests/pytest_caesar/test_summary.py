@@ -49,3 +49,12 @@ def test_what_to_do_without_a_test_repeats_the_agents() -> None:
     assert lines[-1] == (
         '    pytest --caesar-agent=./agent.sh --caesar-agent="python -m agent" --caesar-conformance'
     )
+
+
+def test_runs_that_agents_asked_for_are_counted_beside_the_others() -> None:
+    below = [record("success", "file"), record("failed", "synthesized", "cancelled")]
+    assert summary_lines([{**record("success", "file"), "below": below}]) == [
+        "1 run: 1 success (1 file)",
+        "handed on by agents, 2 runs: 1 success (1 file), 1 failed (1 synthesized)",
+        "processes that did not succeed: 1 cancelled",
+    ]
