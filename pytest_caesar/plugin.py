@@ -76,6 +76,18 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         metavar="PATH",
         help="write every run of the session to PATH as JSON",
     )
+    group.addoption(
+        "--caesar-conformance",
+        action="store_true",
+        dest="caesar_conformance",
+        help="check the agents under test against the contract; without a path nothing else runs",
+    )
+    group.addoption(
+        "--caesar-conformance-report",
+        dest="caesar_conformance_report",
+        metavar="PATH",
+        help="write what became of each requirement to PATH as JSON",
+    )
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
     parser.addini(
         "caesar_subprocess",
@@ -122,9 +134,15 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_json is not None
         or options.caesar_keep is not None
         or options.caesar_pass_env
+        or options.caesar_conformance
+        or options.caesar_conformance_report is not None
         or config.getini("caesar_agent")
     ):
         _open(config)
+    if options.caesar_conformance or options.caesar_conformance_report is not None:
+        from pytest_caesar.conformance.collection import install  # noqa: PLC0415 - only with it
+
+        install(config, _open(config))
     config.pluginmanager.register(_Listener(config), "caesar-listener")
 
 

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     from pytest_caesar.agents.target import AgentTarget
 
-PATH_OPTIONS = ("--caesar-agent", "--caesar-keep", "--caesar-json")
+PATH_OPTIONS = (
+    "--caesar-agent",
+    "--caesar-keep",
+    "--caesar-json",
+    "--caesar-conformance-report",
+)
 """Options whose value may be a path.
 
 A separate argument that is an existing path is taken for one of the folders to collect
@@ -44,6 +49,7 @@ class Settings:
         strict: findings of the harness fail their test.
         allow: codes of findings that never fail a test.
         junit: runs are written into the JUnit report as properties.
+        conformance_report: file for what became of each requirement, or None.
     """
 
     agents: tuple[str, ...]
@@ -58,6 +64,7 @@ class Settings:
     strict: bool
     allow: tuple[str, ...]
     junit: bool
+    conformance_report: Path | None = None
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -95,6 +102,7 @@ def read_settings(config: pytest.Config) -> Settings:
         strict=config.getini("caesar_strict"),
         allow=tuple(config.getini("caesar_allow")),
         junit=config.getini("caesar_junit"),
+        conformance_report=_path(config.getoption("caesar_conformance_report"), started),
     )
 
 

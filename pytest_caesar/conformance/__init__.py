@@ -1,0 +1,1 @@
+"""The conformance kit: what of the contract an agent honours, and what it breaks."""

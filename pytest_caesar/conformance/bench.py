@@ -1,0 +1,165 @@
+"""What checks work with: the trials of one agent, each carried out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from caesar_agent.errors import CaesarError
+from pytest_caesar.agents.target import AgentTarget
+from pytest_caesar.conformance.finding import Finding, failed, not_exercised, skipped
+from pytest_caesar.conformance.profile import CLAIMS, PROFILE_NAME, TABLES, Profile
+from pytest_caesar.conformance.registry import LEVELS, Requirement
+from pytest_caesar.conformance.scenarios import SCENARIOS
+from pytest_caesar.conformance.stage import Stage
+from pytest_caesar.conformance.trial import Trial, described, was_handed_in
+from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+from pytest_caesar.orchestrator.run import Run
+
+LEAST_TIMEOUT = 10.0
+"""Seconds that every scenario after the plain one has at least."""
+
+PATIENCE = 10
+"""How much longer than the plain task a scenario may take before it counts as hanging."""
+
+
+@dataclass(kw_only=True)
+class Bench:
+    """One agent under judgement.
+
+    Attributes:
+        agent: who is judged.
+        profile: what it is for.
+        folder: where scenarios are carried out; a function makes it at the first of them.
+        settings: how the orchestrator treats every delegation.
+    """
+
+    agent: AgentTarget
+    profile: Profile
+    folder: Path | Callable[[], Path]
+    settings: OrchestratorSettings = field(default_factory=OrchestratorSettings)
+    _trials: dict[str, Trial | Exception] = field(default_factory=dict)
+
+    @property
+    def trials(self) -> dict[str, Trial]:
+        """What has been carried out so far, by scenario."""
+        return {name: one for name, one in self._trials.items() if isinstance(one, Trial)}
+
+    @property
+    def plain(self) -> Trial:
+        """The plain task, which everything else is compared with."""
+        return self.trial("plain")
+
+    def trial(self, name: str) -> Trial:
+        """Carry out a scenario, or return what came of it before.
+
+        Raises:
+            CaesarError: the agent could not be started; again at every call.
+            OSError: the ground could not be made; likewise.
+        """
+        if name not in self._trials:
+            timeout = self.profile.timeout
+            if name != "plain":
+                took = self.plain.run.outcome.duration_ms / 1000
+                timeout = min(timeout, max(LEAST_TIMEOUT, PATIENCE * took))
+            if not isinstance(self.folder, Path):
+                self.folder = self.folder()
+            stage = Stage(
+                agent=self.agent, profile=self.profile, folder=self.folder, settings=self.settings
+            )
+            try:
+                self._trials[name] = stage.carry_out(name, SCENARIOS[name], timeout=timeout)
+            except (CaesarError, OSError) as error:
+                self._trials[name] = error
+        found = self._trials[name]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def judge(self, requirement: Requirement) -> Finding:
+        """Judge the agent by one requirement.
+
+        Raises:
+            Exception: a fault of the harness or of its surroundings.
+        """
+        from pytest_caesar.conformance.checks import CHECKS  # noqa: PLC0415 - they import this
+
+        order = list(LEVELS)
+        if order.index(requirement.level) > order.index(self.profile.level):
+            return skipped(f"{PROFILE_NAME} asks for level {self.profile.level} at most")
+        check = CHECKS[requirement.id]
+        scenario = check.scenario
+        special = SCENARIOS[scenario].special
+        capability = requirement.capability or special
+        if special and not self.profile.claimed(special):
+            if check.otherwise is None:
+                return skipped(self.how_to_claim(special))
+            scenario = check.otherwise
+        if capability == "answer" and not self.profile.claimed("answer"):
+            return skipped(
+                f"[asks] in {PROFILE_NAME} says nothing of what follows an answer: give answer and "
+                "expects"
+            )
+        if not check.of_a_dead_agent and not self.plain.handed_in:
+            return not_exercised(
+                "the plain task left no valid report: see REPORT-001 to REPORT-005"
+            )
+        return check.function(self, self.trial(scenario))
+
+    def absent(self, capability: str, what: str) -> Finding:
+        """Return what it means that a capability was not seen.
+
+        Args:
+            capability: by name.
+            what: what was not seen, as a sentence.
+        """
+        if self.profile.claimed(capability):
+            return failed(f"{PROFILE_NAME} claims {capability!r}, and {what}")
+        return skipped(f"{what}; {self.how_to_claim(capability)}")
+
+    def how_to_claim(self, capability: str) -> str:
+        """Say how a capability is claimed."""
+        if capability in TABLES:
+            return (
+                f'not claimed: [{capability}] objective = "…" in {PROFILE_NAME} '
+                f"({TABLES[capability]})"
+            )
+        return f'not claimed: claims = ["{capability}"] in {PROFILE_NAME} ({CLAIMS[capability]})'
+
+    def same_as_plain(self, trial: Trial, under: str) -> Finding:
+        """Judge whether the agent did under odd conditions what it does under plain ones."""
+        plain = self.plain.run
+        if plain.report.status == "failed":
+            return not_exercised(
+                "the plain task ends as failed already: say in "
+                f"{PROFILE_NAME} what the agent can do (objective, repository)"
+            )
+        runs = (*trial.earlier, trial.run) if trial.scenario == "together" else (trial.run,)
+        for run in runs:
+            problem = self._worse(run, plain, prints_report=trial.prints_report)
+            if problem:
+                return failed(f"{under}, {problem}\n{described(run)}")
+        return Finding(outcome="passed")
+
+    def _worse(self, run: Run, plain: Run, *, prints_report: bool) -> str:
+        if run.outcome.timed_out:
+            return f"it did not end within {run.task.deadline_ms / 1000:g} s"
+        if not was_handed_in(run, prints_report=prints_report):
+            return "it handed in no valid report"
+        if run.report.status != plain.report.status:
+            return f"its report says {run.report.status}, and {plain.report.status} without"
+        if run.outcome.status != plain.outcome.status:
+            return f"its process {run.outcome.status}, and {plain.outcome.status} without"
+        return ""
+
+    def ends_with_a_report(self, trial: Trial, under: str) -> Finding:
+        """Judge whether the agent handed in a report of any status."""
+        if trial.run.outcome.timed_out:
+            return failed(f"{under}, it did not end in time\n{trial.described()}")
+        if not trial.handed_in:
+            return failed(
+                f"{under}, it handed in no valid report; a failed one says why and is enough\n"
+                f"{trial.described()}"
+            )
+        return Finding(outcome="passed")

@@ -1,0 +1,219 @@
+# ruff: noqa: D401 - the registry says what a check asks for, its docstring why
+"""Checks on what an agent changes, and on what it says of it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from caesar_agent.terminal import one_line
+from pytest_caesar.conformance.bench import Bench
+from pytest_caesar.conformance.checks.check import check
+from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised, skipped
+from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.workspace.reconciliation import ReconciledPath
+
+
+def _paths(entries: Iterable[ReconciledPath]) -> str:
+    names = [one_line(entry.path, limit=80) for entry in entries]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+@check("CHANGES-001")
+def what_is_declared_has_changed(_bench: Bench, trial: Trial) -> Finding:
+    """The orchestrator compares it with git."""
+    return _no_phantoms(trial.run)
+
+
+def _no_phantoms(run: Run) -> Finding:
+    if run.reconciliation.phantom:
+        return failed(
+            f"the report declares {_paths(run.reconciliation.phantom)}, and git shows no change "
+            "there: declare what you have written, not what you meant to write"
+        )
+    if not run.declared.changes:
+        return not_exercised("the report declares no change")
+    return PASSED
+
+
+@check("CHANGES-002")
+def what_has_changed_is_declared(bench: Bench, trial: Trial) -> Finding:
+    """The field is optional; half of it is not."""
+    run = trial.run
+    if not run.changes:
+        return not_exercised("the task led to no change")
+    if not run.declared.changes:
+        return bench.absent("declares", "its report declares no change, though git shows some")
+    if run.reconciliation.undeclared:
+        return failed(
+            f"git shows changes that the report does not declare: "
+            f"{_paths(run.reconciliation.undeclared)}; declare every file that you change, or none"
+        )
+    return PASSED
+
+
+@check("CHANGES-003")
+def actions_are_right(_bench: Bench, trial: Trial) -> Finding:
+    """A new file is created, not modified."""
+    run = trial.run
+    if run.reconciliation.wrong_action:
+        entry = run.reconciliation.wrong_action[0]
+        return failed(
+            f"the report declares {_paths([entry])} {entry.declared_action}, git shows it "
+            f"{entry.observed_action}"
+        )
+    if not run.reconciliation.matched:
+        return not_exercised("no declared change is one that git shows")
+    return PASSED
+
+
+@check("CHANGES-004", "read-only")
+def read_only_leaves_files_alone(_bench: Bench, trial: Trial) -> Finding:
+    """Findings are what a read-only task is for."""
+    run = trial.run
+    if run.changes:
+        paths = ", ".join(one_line(change.path, limit=80) for change in run.changes[:5])
+        return failed(f'the task is read-only (mode = "read-only"), and it changed {paths}')
+    if not trial.handed_in:
+        return not_exercised(f"the read-only task left no valid report\n{trial.described()}")
+    return PASSED
+
+
+@check("CHANGES-005", "read-only")
+def read_only_leaves_history_alone(_bench: Bench, trial: Trial) -> Finding:
+    """Committing is writing."""
+    run = trial.run
+    wrote = sorted(
+        run.codes & {"history-rewritten", "branch-switched", "refs-changed", "work-stashed"}
+    )
+    moved = run.task.base_ref is not None and run.observation.head not in (None, run.task.base_ref)
+    if moved or wrote:
+        what = ", ".join(["a commit"] * moved + wrote)
+        return failed(f"the task is read-only, and its repository shows {what}")
+    if not trial.handed_in:
+        return not_exercised(f"the read-only task left no valid report\n{trial.described()}")
+    return PASSED
+
+
+@check("CHANGES-006")
+def nothing_outside_changes(_bench: Bench, trial: Trial) -> Finding:
+    """The workspace is where the work is."""
+    outside = [one_line(change.path, limit=80) for change in trial.run.changes if change.outside]
+    found = [*(one_line(entry, limit=120) for entry in trial.strayed), *outside]
+    if found:
+        return failed(
+            f"something changed outside the workspace: {', '.join(found[:5])}; work in the folder "
+            "that workspace names, and put temporary files into $TMPDIR"
+        )
+    return PASSED
+
+
+@check("CHANGES-007")
+def it_does_something(bench: Bench, trial: Trial) -> Finding:
+    """Success without a change is a claim."""
+    if not bench.profile.claimed("writes"):
+        return skipped(bench.how_to_claim("writes"))
+    if not trial.run.changes:
+        return failed(
+            "its profile claims that the objective leads to a change, and git shows none\n"
+            f"{trial.described()}"
+        )
+    return PASSED
+
+
+@check("CHANGES-008")
+def commits_are_declared(bench: Bench, trial: Trial) -> Finding:
+    """The same whether it commits or not."""
+    run = trial.run
+    if run.observation.head in (None, run.task.base_ref):
+        return bench.absent("commits", "it committed nothing")
+    if not run.changes:
+        return not_exercised("its commit changes nothing")
+    if not run.declared.changes and not bench.profile.claimed("declares"):
+        return skipped(bench.how_to_claim("declares"))
+    if run.reconciliation.undeclared:
+        return failed(
+            f"it committed, and does not declare {_paths(run.reconciliation.undeclared)}: what "
+            "counts is the difference from base_ref, committed or not"
+        )
+    return PASSED
+
+
+@check("CHANGES-009")
+def the_task_directory_is_respected(_bench: Bench, trial: Trial) -> Finding:
+    """report.json, events.jsonl and questions/ are the agent's; the rest is not."""
+    if trial.tampered:
+        return failed(
+            f"it changed {' and '.join(trial.tampered)} in the task directory, which are the "
+            "orchestrator's"
+        )
+    return PASSED
+
+
+@check("CHANGES-010", "in place")
+def the_users_work_is_respected(_bench: Bench, trial: Trial) -> Finding:
+    """In place, not everything that differs from HEAD is the agent's."""
+    if trial.lost_work:
+        return failed(
+            f"working in place, it did away with the user's uncommitted work: {trial.lost_work}; "
+            "never reset, clean, stash or check out a tree that is not yours"
+        )
+    if not trial.handed_in:
+        return not_exercised(f"working in place, it left no valid report\n{trial.described()}")
+    return PASSED
+
+
+@check("CHANGES-011", "again")
+def the_second_time_is_told_as_it_is(_bench: Bench, trial: Trial) -> Finding:
+    """A file that is as it was is no change."""
+    if not trial.handed_in:
+        return not_exercised(f"the second task left no valid report\n{trial.described()}")
+    entries = (*trial.run.reconciliation.phantom, *trial.run.reconciliation.wrong_action)
+    if entries:
+        return failed(
+            f"given the same task again, it declares {_paths(entries)} as it did the first time, "
+            "which is not what git shows now: look before you declare"
+        )
+    if not trial.earlier[0].declared.changes:
+        return not_exercised("it declares no changes")
+    return PASSED
+
+
+@check("CHANGES-012")
+def paths_are_plain(_bench: Bench, trial: Trial) -> Finding:
+    """Not absolute, no ./, no .., no doubled slash."""
+    changes = trial.run.declared.changes
+    odd = [
+        one_line(change.path, limit=100)
+        for change in changes
+        if change.path.startswith("/") or posixpath.normpath(change.path) != change.path
+    ]
+    if odd:
+        return failed(f"declared paths with detours: {', '.join(odd[:5])}")
+    return PASSED if changes else not_exercised("the report declares no change")
+
+
+@check("CHANGES-013")
+def git_is_left_as_it_is(_bench: Bench, trial: Trial) -> Finding:
+    """Commits on top are fine."""
+    found = sorted(
+        trial.run.codes
+        & {
+            "history-rewritten",
+            "branch-switched",
+            "refs-changed",
+            "work-stashed",
+            "repository-tampered",
+            "index-locked",
+        }
+    )
+    if found:
+        messages = [
+            one_line(item.message, limit=200)
+            for item in trial.run.diagnostics
+            if item.code in found
+        ]
+        return failed("; ".join(messages[:3]))
+    return PASSED

@@ -1,0 +1,68 @@
+"""What a check is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_caesar.conformance.finding import Finding
+from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.scenarios import SCENARIOS
+from pytest_caesar.conformance.trial import Trial
+
+if TYPE_CHECKING:
+    from pytest_caesar.conformance.bench import Bench
+
+Function: TypeAlias = "Callable[[Bench, Trial], Finding]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """How an agent is judged by one requirement.
+
+    Attributes:
+        id: of the requirement.
+        scenario: the trial that it looks at.
+        otherwise: the trial that it looks at where the scenario is not claimed, or None.
+        of_a_dead_agent: it is asked even where the plain task left no valid report.
+        function: gives the finding.
+    """
+
+    id: str
+    scenario: str
+    otherwise: str | None
+    of_a_dead_agent: bool
+    function: Function
+
+
+CHECKS: dict[str, Check] = {}
+"""Every check by the id of its requirement."""
+
+
+def check(
+    requirement: str,
+    scenario: str = "plain",
+    *,
+    otherwise: str | None = None,
+    of_a_dead_agent: bool = False,
+) -> Callable[[Function], Function]:
+    """Make a function the check of a requirement.
+
+    Raises:
+        ValueError: the requirement or the scenario is none, or has a check already.
+    """
+    if requirement not in REQUIREMENTS or requirement in CHECKS or scenario not in SCENARIOS:
+        raise ValueError(f"{requirement} on {scenario!r}: unknown, or there already")
+
+    def register(function: Function) -> Function:
+        CHECKS[requirement] = Check(
+            id=requirement,
+            scenario=scenario,
+            otherwise=otherwise,
+            of_a_dead_agent=of_a_dead_agent,
+            function=function,
+        )
+        return function
+
+    return register

@@ -1,0 +1,252 @@
+# ruff: noqa: D401 - the registry says what a check asks for, its docstring why
+"""Checks on what an agent tells while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from caesar_agent.documents import (
+    Event,
+    FileChangedEvent,
+    FinishedEvent,
+    ProgressEvent,
+    ToolUseEvent,
+)
+from caesar_agent.documents.timestamps import parse_timestamp
+from caesar_agent.terminal import one_line
+from pytest_caesar.conformance.bench import Bench
+from pytest_caesar.conformance.checks.check import check
+from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
+from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.workspace.reconciliation import normalised
+
+BROKEN = ("event-line-invalid", "event-line-incomplete", "event-line-torn", "event-line-too-long",
+          "event-unsupported-version")  # fmt: skip
+
+NO_EVENT = "it told no event of its own"
+
+
+def _wrote(trial: Trial) -> bool:
+    """Tell whether it left anything in the log, whole or not."""
+    broken = trial.run.codes & {*BROKEN, "event-of-another-task", "events-restarted"}
+    return bool(trial.own_events or broken)
+
+
+@check("EVENTS-001")
+def it_narrates(bench: Bench, trial: Trial) -> Finding:
+    """Without events an agent is invisible."""
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+
+
+@check("EVENTS-002")
+def lines_are_events(bench: Bench, trial: Trial) -> Finding:
+    """Each line stands for itself."""
+    wrong = [item for item in trial.run.diagnostics if item.code in BROKEN]
+    if wrong:
+        first = "\n".join(one_line(item.message, limit=300) for item in wrong[:3])
+        return failed(f"{len(wrong)} lines of events.jsonl are no events:\n{first}")
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+
+
+@check("EVENTS-003")
+def events_name_this_task(bench: Bench, trial: Trial) -> Finding:
+    """task_id is required in an event."""
+    if "event-of-another-task" in trial.run.codes:
+        return failed("events name another task: write $CAESAR_TASK_ID, or the id of task.json")
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+
+
+@check("EVENTS-004")
+def numbers_rise(bench: Bench, trial: Trial) -> Finding:
+    """Its own ones, whatever others have written between."""
+    for one, two in pairwise(trial.own_events):
+        if two.seq <= one.seq:
+            return failed(
+                f"event {one.type} has seq {one.seq}, and the next one, {two.type}, has {two.seq}: "
+                "count up"
+            )
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+
+
+@check("EVENTS-005")
+def the_log_is_appended_to(bench: Bench, trial: Trial) -> Finding:
+    """The orchestrator's started stands first."""
+    events = trial.run.events
+    first = events[0] if events else None
+    if "events-restarted" in trial.run.codes or first is None or not _by_orchestrator(first, trial):
+        if not _wrote(trial) and first is not None:
+            return bench.absent("events", NO_EVENT)
+        return failed(
+            "the event that the orchestrator had written is gone from events.jsonl: open the file "
+            "to append (>> in a shell), never to write"
+        )
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+
+
+def _by_orchestrator(event: Event, trial: Trial) -> bool:
+    return event.type == "started" and event.seq == 0 and event.task_id == trial.run.task.id
+
+
+def _tools(trial: Trial) -> list[ToolUseEvent]:
+    return [event for event in trial.own_events if isinstance(event, ToolUseEvent)]
+
+
+@check("EVENTS-006")
+def tools_are_told_when_they_start(bench: Bench, trial: Trial) -> Finding:
+    """That is the moment one watches."""
+    tools = _tools(trial)
+    if not tools:
+        return bench.absent("tools", "it told of no tool")
+    running: list[tuple[str, ...]] = []
+    for event in tools:
+        key = (event.id,) if event.id else (event.tool, event.input_summary)
+        if event.status == "started":
+            running.append(key)
+        elif key in running:
+            running.remove(key)
+        else:
+            return failed(
+                f"tool_use {one_line(event.tool or event.id, limit=60)!r} ends and never started: "
+                "tell it with status started before you run it"
+            )
+    return PASSED
+
+
+@check("EVENTS-007")
+def tool_calls_have_ids(bench: Bench, trial: Trial) -> Finding:
+    """Two runs of one command are told apart by nothing else."""
+    tools = _tools(trial)
+    if not tools:
+        return bench.absent("tools", "it told of no tool")
+    if any(not event.id for event in tools):
+        return failed("a tool_use event has no id: give each call one, and repeat it at the end")
+    starts = [event.id for event in tools if event.status == "started"]
+    if len(starts) != len(set(starts)):
+        return failed("two tool calls started with the same id")
+    return PASSED
+
+
+@check("EVENTS-008")
+def changed_files_have_changed(bench: Bench, trial: Trial) -> Finding:
+    """A watcher believes them."""
+    told = [event for event in trial.own_events if isinstance(event, FileChangedEvent)]
+    if not trial.own_events:
+        return bench.absent("events", NO_EVENT)
+    if not told:
+        return not_exercised("it told no file_changed event")
+    run = trial.run
+    observed = {change.path for change in run.changes}
+    observed |= {change.old_path for change in run.changes if change.old_path}
+    for event in told:
+        path = normalised(event.path, run.task.workspace)
+        if path not in observed and event.action != "deleted":
+            return failed(
+                f"file_changed tells of {one_line(event.path, limit=100)}, and git shows no change "
+                "there"
+            )
+    return PASSED
+
+
+def _finished(trial: Trial) -> list[FinishedEvent]:
+    return [event for event in trial.own_events if isinstance(event, FinishedEvent)]
+
+
+@check("EVENTS-009")
+def the_end_is_told_as_it_is(bench: Bench, trial: Trial) -> Finding:
+    """Two places, one word."""
+    if not trial.own_events:
+        return bench.absent("events", NO_EVENT)
+    ends = _finished(trial)
+    if not ends:
+        return not_exercised("it told no finished event of its own")
+    if ends[-1].status != trial.run.declared.status:
+        return failed(
+            f"its finished event says {ends[-1].status}, its report {trial.run.declared.status}"
+        )
+    return PASSED
+
+
+@check("EVENTS-010", "deadline")
+def it_narrates_in_time(bench: Bench, trial: Trial) -> Finding:
+    """Events that all come at the end show nothing."""
+    if not trial.run.outcome.timed_out:
+        return not_exercised(_was_done_in_time(trial))
+    if not bench.plain.own_events and not bench.profile.claimed("events"):
+        return bench.absent("events", NO_EVENT)
+    if not [event for event in trial.own_events if event.type not in ("error", "finished")]:
+        return failed(
+            f"it worked for {trial.run.outcome.duration_ms} ms and told nothing before it was "
+            "stopped: write each event when it happens (flush what you write)"
+        )
+    return PASSED
+
+
+def _was_done_in_time(trial: Trial) -> str:
+    return (
+        f"the objective of [slow] was done in {trial.run.outcome.duration_ms} ms, before its "
+        f"timeout of {trial.run.task.deadline_ms / 1000:g} s: give it more to do, or less time"
+    )
+
+
+@check("EVENTS-011")
+def nothing_follows_the_end(bench: Bench, trial: Trial) -> Finding:
+    """A watcher stops at it."""
+    if not trial.own_events:
+        return bench.absent("events", NO_EVENT)
+    ends = _finished(trial)
+    if not ends:
+        return not_exercised("it told no finished event of its own")
+    if len(ends) > 1 or trial.own_events[-1] is not ends[-1]:
+        return failed("events follow its finished event")
+    return PASSED
+
+
+@check("EVENTS-012")
+def tools_end(bench: Bench, trial: Trial) -> Finding:
+    """One that never ends seems to run for ever."""
+    tools = _tools(trial)
+    if not tools:
+        return bench.absent("tools", "it told of no tool")
+    keys = [(event.id or (event.tool, event.input_summary), event.status) for event in tools]
+    started = [key for key, status in keys if status == "started"]
+    ended = [key for key, status in keys if status != "started"]
+    for key in ended:
+        if key in started:
+            started.remove(key)
+    if started:
+        return failed(f"{len(started)} tool calls start and never end")
+    return PASSED
+
+
+@check("EVENTS-013")
+def times_do_not_go_back(bench: Bench, trial: Trial) -> Finding:
+    """Within what one agent tells."""
+    if not trial.own_events:
+        return bench.absent("events", NO_EVENT)
+    times = [parse_timestamp(event.at) for event in trial.own_events]
+    if any(two < one for one, two in pairwise(times)):
+        return failed("the times (at) of its events go backwards")
+    return PASSED
+
+
+@check("EVENTS-014")
+def progress_does_not_go_back(bench: Bench, trial: Trial) -> Finding:
+    """Only where it is told in per cent."""
+    if not trial.own_events:
+        return bench.absent("events", NO_EVENT)
+    shares = [
+        event.pct
+        for event in trial.own_events
+        if isinstance(event, ProgressEvent) and event.pct is not None
+    ]
+    if len(shares) < 2:
+        return not_exercised("it told its progress less than twice")
+    return _rising(shares)
+
+
+def _rising(shares: Sequence[float]) -> Finding:
+    for one, two in pairwise(shares):
+        if two < one:
+            return failed(f"its progress goes from {one:g} back to {two:g} per cent")
+    return PASSED

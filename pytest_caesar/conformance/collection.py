@@ -1,0 +1,297 @@
+"""The checks as items of the virtual module ``caesar-conformance``."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Generator, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from caesar_agent.errors import CaesarError
+from pytest_caesar.conformance.baseline import BASELINE_NAME, Baseline, load_baseline
+from pytest_caesar.conformance.bench import Bench
+from pytest_caesar.conformance.checks import CHECKS
+from pytest_caesar.conformance.finding import Finding
+from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
+from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS, Requirement
+from pytest_caesar.conformance.report import transcript, write_report
+from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
+from pytest_caesar.conformance.scenarios import SCENARIOS
+from pytest_caesar.orchestrator import reaper
+from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+from pytest_caesar.settings import how_to_give_an_agent
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+    from pytest_caesar.session import CaesarSession
+
+MODULE = "caesar-conformance"
+"""Name of the module that the items belong to; there is no such file."""
+
+MARKS = (*LEVELS, *(area.lower() for area in AREAS), "mandatory", "conditional", "advisory")
+"""Marks that the items bear, for ``-m``."""
+
+
+def install(config: pytest.Config, session: CaesarSession) -> None:
+    """Make the kit part of this session.
+
+    Raises:
+        pytest.UsageError: no agent is given, or a file of the kit is wrong.
+    """
+    if not session.agents:
+        raise pytest.UsageError(f"--caesar-conformance needs an agent: {how_to_give_an_agent()}")
+    config.pluginmanager.register(Conformance(config, session), "caesar-conformance")
+
+
+def _nearest(config: pytest.Config, name: str) -> Path:
+    """Return the nearest folder that holds a file, from where pytest was started to rootdir."""
+    start = config.invocation_params.dir
+    for folder in (start, *start.parents):
+        if (folder / name).exists():
+            return folder
+        if folder == config.rootpath:
+            break
+    return config.rootpath
+
+
+class Conformance:
+    """The kit within one session: its items, and what became of them."""
+
+    def __init__(self, config: pytest.Config, session: CaesarSession) -> None:
+        self.config = config
+        self.session = session
+        self.results: dict[tuple[str, str], Result] = {}
+        self.wanted = self._take_arguments()
+        try:
+            self.profile = load_profile(_nearest(config, PROFILE_NAME))
+            self.baseline: Baseline = load_baseline(_nearest(config, BASELINE_NAME))
+        except CaesarError as error:
+            raise pytest.UsageError(str(error)) from error
+        for mark in MARKS:
+            config.addinivalue_line("markers", f"{mark}: requirements of the conformance kit")
+
+    def _take_arguments(self) -> frozenset[str]:
+        """Take ids of our items out of the arguments; without a path only the kit runs."""
+        config = self.config
+        own = [arg for arg in config.args if arg.partition("::")[0] == MODULE]
+        others = [arg for arg in config.args if arg not in own]
+        only = list(getattr(config.option, "caesar_conformance_items", ()))
+        if own:
+            # Workers get the options of the controller, and not what was taken from its arguments.
+            config.option.caesar_conformance_items = only = own
+        given = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.args[:] = others if given else []
+        return frozenset(arg.partition("::")[2] for arg in only)
+
+    # -- collection
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> None:
+        """Add our items, so that every way to select items holds for them too."""
+        module = Module.from_parent(session, name=MODULE, nodeid=MODULE)
+        several = len(self.session.agents) > 1
+        found = []
+        for index, agent in enumerate(self.session.agents):
+            bench = self._bench(index)
+            for requirement in self._ordered():
+                name = f"{requirement.id}[{agent.id}]" if several else requirement.id
+                if self._is_wanted(requirement.id, name):
+                    found.append(
+                        CheckItem.from_parent(
+                            module, name=name, requirement=requirement, bench=bench, kit=self
+                        )
+                    )
+        unknown = self.wanted - {item.name for item in found} - REQUIREMENTS.keys() - {""}
+        if unknown:
+            raise pytest.UsageError(
+                f"{MODULE} has no {', '.join(sorted(unknown))}: expected an id such as REPORT-003"
+            )
+        items.extend(found)
+
+    def _is_wanted(self, requirement: str, name: str) -> bool:
+        return not self.wanted or bool({"", requirement, name} & self.wanted)
+
+    def _ordered(self) -> Iterable[Requirement]:
+        """Return the requirements; on a worker those that share a trial beside each other."""
+        if not self.session.is_worker:
+            return REQUIREMENTS.values()
+        order = list(SCENARIOS)
+        return sorted(REQUIREMENTS.values(), key=lambda one: order.index(CHECKS[one.id].scenario))
+
+    @functools.cache  # noqa: B019 - lives as long as the session
+    def _bench(self, index: int) -> Bench:
+        agent = self.session.agents[index]
+        settings = self.session.settings
+        factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined] # noqa: SLF001 - items have no fixtures
+        name = re.sub(r"\W+", "-", f"conformance-{agent.id}")[:40]
+        return Bench(
+            agent=agent,
+            profile=self.profile,
+            folder=lambda: factory.mktemp(name),
+            settings=OrchestratorSettings(
+                pass_env=settings.pass_env, user_config=settings.user_config
+            ),
+        )
+
+    # -- results
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Send what became of a check along with the report on its item."""
+        report = yield
+        if isinstance(item, CheckItem) and (
+            report.when == "call" or (report.when == "setup" and report.outcome != "passed")
+        ):
+            message = str(call.excinfo.value) if call.excinfo else ""
+            result = item.result(message, skipped=report.skipped)
+            report.caesar_conformance = asdict(result)  # type: ignore[attr-defined]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take up a result, also from another worker."""
+        found = getattr(report, "caesar_conformance", None)
+        if found is not None:
+            result = Result(**found)
+            self.results[result.id, result.agent] = result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write ``--caesar-conformance-report``."""
+        path = self.session.settings.conformance_report
+        if path is None or self.session.is_worker:
+            return
+        try:
+            write_report(path, list(self.results.values()), self.session.agents)
+        except OSError as error:
+            self.session.problems.append(f"--caesar-conformance-report was not written: {error}")
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        """Show a table and a verdict for each agent."""
+        if self.session.is_worker or not self.results:
+            return
+        terminalreporter.write_sep("-", "caesar conformance")
+        for agent in self.session.agents:
+            own = completed(list(self.results.values()), agent.id)
+            found = verdict(own)
+            if len(self.session.agents) > 1:
+                terminalreporter.write_line(agent.id, bold=True)
+            for line in table(own):
+                terminalreporter.write_line(line)
+            for result in own:
+                advised = REQUIREMENTS[result.id].kind == "advisory" and result.outcome == "failed"
+                if advised:
+                    text = result.message.partition("\n")[0]
+                    terminalreporter.write_line(f"advice {result.id}: {text}")
+            if self.profile.path is None:
+                terminalreporter.write_line(
+                    "no caesar-conformance.toml: what the agent is for and can do was not told, "
+                    "so some of it was skipped"
+                )
+            terminalreporter.write_line(str(found), bold=True)
+            if found.complete:
+                terminalreporter.write_line(badge(found))
+
+
+class Module(pytest.Collector):
+    """Stands for the file that there is not."""
+
+    def collect(self) -> list[pytest.Item]:
+        """Return nothing: the items are added when all others are there."""
+        return []
+
+
+class CheckItem(pytest.Item):
+    """One requirement, for one agent."""
+
+    def __init__(
+        self, *, requirement: Requirement, bench: Bench, kit: Conformance, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.requirement = requirement
+        self.bench = bench
+        self.kit = kit
+        self.finding: Finding | None = None
+        for mark in (requirement.level, requirement.area.lower(), requirement.kind):
+            self.add_marker(mark)
+
+    @property
+    def known(self) -> str | None:
+        """Why a failure is known, or None."""
+        return self.kit.baseline.knows(self.requirement.id, self.bench.agent.id)
+
+    def setup(self) -> None:
+        """Carry out what has to be looked at, and judge it: what fails here is no verdict."""
+        self.finding = None
+        reaper.prepare()
+        if self.kit.session.is_worker:
+            reaper.watch_parent()
+        try:
+            self.finding = self.bench.judge(self.requirement)
+        except (CaesarError, OSError) as error:
+            # In the setup phase this is an error, which is no failure of the agent.
+            pytest.fail(
+                "a fault of the harness or of its surroundings, so that nothing is known of the "
+                f"agent:\n{error}",
+                pytrace=False,
+            )
+
+    def runtest(self) -> None:
+        """Say what was found."""
+        finding = self.finding
+        assert finding is not None
+        if finding.outcome == "failed":
+            if self.requirement.kind == "advisory":
+                pytest.xfail(f"advice: {finding.message}")
+            if self.known is not None:
+                pytest.xfail(f"known failure: {self.known or 'listed in the baseline'}")
+            pytest.fail(f"{finding.message}\nclause: {self.requirement.clause}", pytrace=False)
+        if self.known is not None and finding.outcome in ("passed", "skipped"):
+            pytest.fail(
+                f"{self.requirement.id} is listed in {BASELINE_NAME} and does not fail any more "
+                f"({finding.outcome}): remove its line",
+                pytrace=False,
+            )
+        if finding.outcome == "not exercised":
+            pytest.skip(f"not exercised: {finding.message}")
+        if finding.outcome == "skipped":
+            pytest.skip(finding.message)
+
+    def result(self, message: str, *, skipped: bool) -> Result:
+        """Return what became of it, as plain data."""
+        check = CHECKS[self.requirement.id]
+        finding = self.finding
+        if finding is None:
+            # A mark of the user's own may skip an item before anything was asked.
+            outcome = "skipped" if skipped else "error"
+            return Result(
+                id=self.requirement.id,
+                agent=self.bench.agent.id,
+                outcome=outcome,
+                message=message,
+                scenario=check.scenario,
+            )
+        trial = self.bench.trials.get(check.scenario) or self.bench.trials.get("plain")
+        tell = finding.outcome in ("failed", "not exercised") and trial is not None
+        return Result(
+            id=self.requirement.id,
+            agent=self.bench.agent.id,
+            outcome=finding.outcome,
+            message=finding.message,
+            known=self.known,
+            scenario=trial.scenario if trial else check.scenario,
+            transcript=transcript(trial.run) if tell and trial else None,
+        )
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Name the requirement in headings."""
+        return self.path, None, f"{self.name}: {self.requirement.text}"

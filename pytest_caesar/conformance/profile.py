@@ -1,0 +1,290 @@
+"""``caesar-conformance.toml``: what an agent is for, and what it claims to do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+from caesar_agent.errors import CaesarError
+from pytest_caesar.conformance.registry import LEVELS, Level
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+
+PROFILE_NAME = "caesar-conformance.toml"
+"""Looked for where pytest was started, and above up to its rootdir; an agent needs none for the minimal level."""
+
+OBJECTIVE = "Look at this repository and say in one sentence what it holds."
+"""Given to an agent that does not say what it is for: any agent can do it."""
+
+FILES: Mapping[str, str] = {
+    "README.md": "# Greeter\n\nSays hello to whoever is named.\n",
+    "src/greeter.py": 'def greet(name):\n    return f"Hello, {name}!"\n',
+}
+"""The repository of an agent that does not bring one."""
+
+CLAIMS: dict[str, str] = {
+    "writes": "it changes files when it does its objective",
+    "declares": "it declares every file that it changes",
+    "commits": "it commits its work",
+    "events": "it tells events",
+    "tools": "it tells of the tools that it uses",
+}
+"""Capabilities that are claimed by name in ``claims``."""
+
+TABLES: dict[str, str] = {
+    "asks": "how to make it ask over the return channel",
+    "slow": "something that takes it longer than the table's timeout",
+    "blocked": "something that it cannot decide alone",
+    "partial": "something that it can do in part",
+    "failed": "something that it cannot do",
+    "delegates": "something that makes it delegate to another agent",
+}
+"""Capabilities that are claimed by a table with an ``objective``."""
+
+MAX_FILES, MAX_BYTES = 2000, 64 * 2**20
+"""Files and bytes that a repository of a profile may hold."""
+
+
+class ProfileError(CaesarError):
+    """The profile is not what it should be.
+
+    Attributes:
+        path: the file.
+        problem: what was found, where, and what is expected.
+    """
+
+    path: str
+    problem: str
+
+    def message(self) -> str:
+        """Name the file and the problem."""
+        return f"{self.path}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Special:
+    """One table: an objective that shows a capability.
+
+    Attributes:
+        objective: what is asked of the agent.
+        timeout: of ``slow``: seconds it is given, and that are not enough.
+        answer: of ``asks``: what it is answered; "" takes the first option, or "yes".
+        expects: of ``asks``: a text that report or patch contain after that answer, or "".
+    """
+
+    objective: str
+    timeout: float = 2.0
+    answer: str = ""
+    expects: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What an agent is for.
+
+    Attributes:
+        path: the file it was read from, or None for an agent without one.
+        level: the highest level that is asked for.
+        objective: something the agent can do in its repository.
+        exact_objective: nothing may be added to the objective.
+        context: handed to it with every task.
+        acceptance_criteria: handed to it with the objective.
+        files: its repository: content by path.
+        timeout: seconds that it may take for the objective.
+        claims: capabilities by name.
+        specials: tables by name.
+    """
+
+    path: Path | None = None
+    level: Level = "robust"
+    objective: str = OBJECTIVE
+    exact_objective: bool = False
+    context: str = ""
+    acceptance_criteria: tuple[str, ...] = ()
+    files: Mapping[str, str | bytes] = field(default_factory=lambda: FILES)
+    timeout: float = 60.0
+    claims: frozenset[str] = frozenset()
+    specials: Mapping[str, Special] = field(default_factory=dict)
+
+    def claimed(self, capability: str) -> bool:
+        """Tell whether the agent says that it can do this."""
+        if capability == "answer":
+            asks = self.specials.get("asks")
+            return asks is not None and bool(asks.expects)
+        return capability in self.claims or capability in self.specials
+
+
+def load_profile(folder: Path) -> Profile:
+    """Read the profile in a folder; the one of an unknown agent where there is none.
+
+    Raises:
+        ProfileError: naming the key, what was found and what is expected.
+    """
+    path = folder / PROFILE_NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Profile()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(path=str(path), problem=f"it cannot be read: {error}") from error
+    return parse_profile(text, path=path)
+
+
+def parse_profile(text: str, *, path: Path) -> Profile:
+    """Read the text of a profile.
+
+    Raises:
+        ProfileError: as ``load_profile``.
+    """
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(path=str(path), problem=f"it is not TOML: {error}") from error
+    return _Reader(path).profile(values)
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def _error(self, problem: str) -> ProfileError:
+        return ProfileError(path=str(self._path), problem=problem)
+
+    def profile(self, values: dict[str, Any]) -> Profile:
+        known = ("level", "objective", "exact_objective", "context", "acceptance_criteria",
+                 "repository", "files", "timeout", "claims", *TABLES)  # fmt: skip
+        self._check_keys(values, known, "")
+        default = Profile()
+        level = self._text(values, "level", "", default.level)
+        if level not in LEVELS:
+            raise self._error(f"level is {level!r}: expected one of {', '.join(LEVELS)}")
+        if ("repository" in values or "files" in values) and "objective" not in values:
+            raise self._error(
+                "it brings a repository and no objective: say what the agent can do in it"
+            )
+        return Profile(
+            path=self._path,
+            level=cast("Level", level),
+            objective=self._text(values, "objective", "", default.objective),
+            exact_objective=self._flag(values, "exact_objective"),
+            context=self._text(values, "context", "", "", blank=True),
+            acceptance_criteria=self._texts(values, "acceptance_criteria"),
+            files=self._files(values),
+            timeout=self._seconds(values, "timeout", "", default.timeout),
+            claims=self._claims(values),
+            specials={name: self._special(name, values[name]) for name in TABLES if name in values},
+        )
+
+    def _check_keys(self, values: dict[str, Any], known: tuple[str, ...], table: str) -> None:
+        for key in values:
+            if key not in known:
+                near = get_close_matches(key, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+                raise self._error(f"unknown key {table}{key}{hint}")
+
+    def _text(
+        self, values: dict[str, Any], key: str, table: str, default: str, *, blank: bool = False
+    ) -> str:
+        value = values.get(key, default)
+        if not isinstance(value, str):
+            raise self._error(f"{table}{key} is {value!r}: expected a text")
+        if not blank and key in values and not value.strip():
+            raise self._error(f"{table}{key} is empty: leave it out, or say something")
+        return value
+
+    def _flag(self, values: dict[str, Any], key: str) -> bool:
+        value = values.get(key, False)
+        if not isinstance(value, bool):
+            raise self._error(f"{key} is {value!r}: expected true or false")
+        return value
+
+    def _texts(self, values: dict[str, Any], key: str) -> tuple[str, ...]:
+        value = values.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._error(f"{key} is {value!r}: expected a list of texts")
+        return tuple(value)
+
+    def _seconds(self, values: dict[str, Any], key: str, table: str, default: float) -> float:
+        value = values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 3600:
+            raise self._error(
+                f"{table}{key} is {value!r}: expected seconds, above 0 and at most 3600"
+            )
+        return float(value)
+
+    def _claims(self, values: dict[str, Any]) -> frozenset[str]:
+        claims = self._texts(values, "claims")
+        for claim in claims:
+            if claim in TABLES:
+                raise self._error(
+                    f"claims names {claim!r}, which is claimed by a table: "
+                    f'[{claim}] with objective = "…" ({TABLES[claim]})'
+                )
+            if claim not in CLAIMS:
+                near = get_close_matches(claim, CLAIMS, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(CLAIMS)}"
+                raise self._error(f"claims names {claim!r}, which is no capability: {hint}")
+        return frozenset(claims)
+
+    def _special(self, name: str, value: Any) -> Special:
+        if not isinstance(value, dict):
+            raise self._error(f'{name} is {value!r}: expected a table, [{name}] objective = "…"')
+        more = {"slow": ("timeout",), "asks": ("answer", "expects")}.get(name, ())
+        self._check_keys(value, ("objective", *more), f"{name}.")
+        if "objective" not in value:
+            raise self._error(f"[{name}] has no objective: give {TABLES[name]}")
+        table = f"{name}."
+        special = Special(
+            objective=self._text(value, "objective", table, ""),
+            timeout=self._seconds(value, "timeout", table, 2.0),
+            answer=self._text(value, "answer", table, ""),
+            expects=self._text(value, "expects", table, ""),
+        )
+        if special.expects and not special.answer:
+            raise self._error(
+                "asks.expects needs asks.answer: what is expected after which answer?"
+            )
+        return special
+
+    def _files(self, values: dict[str, Any]) -> Mapping[str, str | bytes]:
+        if "repository" in values and "files" in values:
+            raise self._error("repository and [files] both say what the repository holds: keep one")
+        if "repository" in values:
+            return self._folder(self._text(values, "repository", "", ""))
+        if "files" not in values:
+            return FILES
+        files = values["files"]
+        if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+            raise self._error("files is not a table of texts by path")
+        for name in files:
+            parts = PurePosixPath(name).parts
+            if not parts or name.startswith("/") or {"..", ".git", ".caesar"} & set(parts):
+                raise self._error(f"files names {name!r}: expected a path inside the repository")
+        return dict(files)
+
+    def _folder(self, name: str) -> Mapping[str, str | bytes]:
+        folder = self._path.parent / name
+        if not folder.is_dir():
+            raise self._error(f"repository is {name!r}: there is no folder {folder}")
+        files: dict[str, str | bytes] = {}
+        size = 0
+        for path in sorted(folder.rglob("*")):
+            parts = path.relative_to(folder).parts
+            if {".git", ".caesar", "__pycache__"} & set(parts) or path.is_symlink():
+                continue
+            if path.is_file():
+                files[path.relative_to(folder).as_posix()] = data = path.read_bytes()
+                size += len(data)
+            if len(files) > MAX_FILES or size > MAX_BYTES:
+                raise self._error(
+                    f"repository {name!r} holds more than {MAX_FILES} files or {MAX_BYTES} bytes: "
+                    "give a smaller one, it is copied for every delegation"
+                )
+        return files

@@ -1,0 +1,90 @@
+"""The requirements of the kit, as data.
+
+An id is never used again: what is withdrawn moves to ``RETIRED``. A test compares this list
+with the checks and with the documentation, both ways.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from pytest_caesar.conformance.requirements import ROWS
+
+Level = Literal["minimal", "narrated", "dialogue", "robust"]
+Kind = Literal["mandatory", "conditional", "advisory"]
+
+LEVELS: dict[str, str] = {
+    "minimal": "the two variables: a task is read, a report is handed in, and it is true",
+    "narrated": "events: the work can be watched",
+    "dialogue": "the return channel: the agent asks, and goes on",
+    "robust": "deadlines, signals and hostile surroundings",
+}
+"""Levels in rising order, with what they are about."""
+
+GATES: dict[str, str] = {
+    "minimal": "REPORT-002",
+    "narrated": "EVENTS-001",
+    "dialogue": "QUESTIONS-001",
+    "robust": "PROCESS-004",
+}
+"""What must have passed for a level to be reached at all, beside that nothing of it failed."""
+
+AREAS: dict[str, str] = {
+    "TASK": "reading the task",
+    "REPORT": "the report",
+    "CHANGES": "what the agent changes, and what it says of it",
+    "EVENTS": "telling events",
+    "QUESTIONS": "asking over the return channel",
+    "PROCESS": "beginning and end of the process",
+    "SURROUNDINGS": "where and beside what it runs",
+    "DEPTH": "depth of delegation",
+}
+"""Areas, in the order in which they are shown."""
+
+RETIRED: frozenset[str] = frozenset()
+"""Ids of requirements that were withdrawn; none of them may be used again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One thing that the contract, or good sense where it is silent, asks of an agent.
+
+    Attributes:
+        id: ``AREA-NNN``.
+        level: where it belongs.
+        kind: ``conditional`` applies with a capability; ``advisory`` never fails, because the
+            specification is silent.
+        capability: what has to be claimed, or seen, for it to apply; "" otherwise.
+        text: what the agent does, in one sentence.
+        clause: the passage of the specification it comes from, or why it is asked for.
+    """
+
+    id: str
+    level: Level
+    kind: Kind
+    capability: str
+    text: str
+    clause: str
+
+    @property
+    def area(self) -> str:
+        """The first half of the id."""
+        return self.id.partition("-")[0]
+
+
+def _read(row: tuple[str, str, str, str, str]) -> Requirement:
+    name, level, kind, text, clause = row
+    word, _, capability = kind.partition(":")
+    return Requirement(
+        id=name,
+        level=cast("Level", level),
+        kind=cast("Kind", word),
+        capability=capability,
+        text=text,
+        clause=clause,
+    )
+
+
+REQUIREMENTS: dict[str, Requirement] = {row[0]: _read(row) for row in ROWS}
+"""Every requirement by id, in the order in which they are shown."""

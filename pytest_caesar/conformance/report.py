@@ -1,0 +1,128 @@
+"""The report of the kit in JSON: one entry for each requirement, always."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from caesar_agent.task_directory import write_atomic
+from pytest_caesar.agents.target import AgentTarget, FunctionAgent
+from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.result import PROTOCOL, Result, badge, completed, verdict
+from pytest_caesar.orchestrator.record import run_as_json
+from pytest_caesar.orchestrator.run import Run
+
+FORMAT = 1
+"""Version of the file that ``--caesar-conformance-report`` writes."""
+
+MAX_LOG, MAX_EVENTS, MAX_TEXT, MAX_ENTRIES = 16 * 1024, 100, 16 * 1024, 1000
+"""Bytes of a log, number of events, characters of a text and entries of a list that a transcript
+holds."""
+
+MAX_PROGRAM = 64 * 2**20
+"""Bytes of an agent's program that are hashed at most."""
+
+
+def transcript(run: Run) -> Mapping[str, Any]:
+    """Return what is left of a run, capped, as JSON types alone."""
+    task = run.task.dump()
+    value = {
+        "task": task,
+        "run": run_as_json(run),
+        "events": [event.dump() for event in run.events[-MAX_EVENTS:]],
+        "log": run.raw_log[-MAX_LOG:].decode("utf-8", "backslashreplace"),
+        "log_bytes": len(run.raw_log),
+    }
+    capped: Mapping[str, Any] = _capped(value)
+    return capped
+
+
+def _capped(value: Any) -> Any:
+    """Return JSON types alone, bounded; lone surrogates, which no encoder takes, as escapes."""
+    if isinstance(value, str):
+        text = value[:MAX_TEXT].encode("utf-8", "backslashreplace").decode()
+        more = len(value) - MAX_TEXT
+        return f"{text}… ({more} more characters)" if more > 0 else text
+    if isinstance(value, dict):
+        return {_capped(str(key)): _capped(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_capped(item) for item in value[:MAX_ENTRIES]]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def identity(agent: AgentTarget) -> dict[str, Any]:
+    """Return who was judged: what it was selected as, and the digest of its program."""
+    if isinstance(agent, FunctionAgent):
+        return {"id": agent.id, "origin": agent.origin, "target": agent.target, "sha256": None}
+    program = Path(agent.argv[0])
+    digest = None
+    if program.is_file() and program.stat().st_size <= MAX_PROGRAM:
+        digest = hashlib.sha256(program.read_bytes()).hexdigest()
+    return {"id": agent.id, "origin": agent.origin, "argv": list(agent.argv), "sha256": digest}
+
+
+def entry(result: Result) -> dict[str, Any]:
+    """Return one requirement with what became of it."""
+    requirement = REQUIREMENTS[result.id]
+    value: dict[str, Any] = {
+        "id": result.id,
+        "area": requirement.area,
+        "level": requirement.level,
+        "kind": requirement.kind,
+        "capability": requirement.capability,
+        "text": requirement.text,
+        "clause": requirement.clause,
+        "outcome": result.outcome,
+        "message": result.message,
+        "known": result.known,
+        "scenario": result.scenario,
+    }
+    if result.transcript is not None:
+        value["transcript"] = result.transcript
+    return value
+
+
+def as_json(results: Sequence[Result], agents: Sequence[AgentTarget]) -> dict[str, Any]:
+    """Return the whole report."""
+    judged = []
+    for agent in agents:
+        own = completed(results, agent.id)
+        found = verdict(own)
+        judged.append(
+            {
+                "agent": identity(agent),
+                "verdict": str(found),
+                "reached": list(found.reached),
+                "passed": found.passed,
+                "counted": found.counted,
+                "complete": found.complete,
+                "badge": badge(found),
+                "requirements": [entry(result) for result in own],
+            }
+        )
+    return {
+        "format": FORMAT,
+        "contract": PROTOCOL,
+        "kit": importlib.metadata.version("pytest-caesar"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()}",
+        "platform": sys.platform,
+        "agents": judged,
+    }
+
+
+def write_report(path: Path, results: Sequence[Result], agents: Sequence[AgentTarget]) -> None:
+    """Write the whole report.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(as_json(results, agents), indent=2) + "\n"
+    write_atomic(path, text.encode("utf-8", "backslashreplace"), mode=0o644)

@@ -1,0 +1,22 @@
+"""Ways to run the kit inside a test."""
+
+from __future__ import annotations
+
+import pytest
+
+# Imported here once: each inner run forgets what it imported itself.
+import pytest_caesar.conformance.collection
+import pytest_caesar.fixtures  # noqa: F401
+from tests.pytest_caesar.plugin.running import Runs
+
+QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--strict-markers")
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Runs:
+    """Run pytest in the folder of the test, in this process."""
+
+    def runs(*args: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(*QUIET, *args)
+
+    return runs

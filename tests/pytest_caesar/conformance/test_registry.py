@@ -1,0 +1,95 @@
+"""Requirements and checks are the same set, and each requirement says all it has to."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import get_args
+
+import pytest
+
+from pytest_caesar.conformance.checks import AREA_MODULES, CHECKS
+from pytest_caesar.conformance.profile import CLAIMS, TABLES
+from pytest_caesar.conformance.registry import (
+    AREAS,
+    GATES,
+    LEVELS,
+    REQUIREMENTS,
+    RETIRED,
+    Kind,
+    Level,
+    Requirement,
+)
+from pytest_caesar.conformance.requirements import ROWS
+from pytest_caesar.conformance.scenarios import SCENARIOS
+
+EACH = pytest.mark.parametrize("requirement", REQUIREMENTS.values(), ids=REQUIREMENTS)
+
+
+def test_every_requirement_has_a_check_and_every_check_a_requirement() -> None:
+    assert CHECKS.keys() == REQUIREMENTS.keys()
+
+
+def test_every_scenario_is_looked_at() -> None:
+    looked_at = {check.scenario for check in CHECKS.values()}
+    looked_at |= {check.otherwise for check in CHECKS.values() if check.otherwise}
+
+    assert looked_at == SCENARIOS.keys()
+
+
+def test_no_id_is_used_twice_or_again() -> None:
+    assert len(ROWS) == len(REQUIREMENTS)
+    assert not RETIRED & REQUIREMENTS.keys()
+
+
+def test_ids_of_an_area_are_counted_up() -> None:
+    for area in AREAS:
+        numbers = [int(name[-3:]) for name in (*REQUIREMENTS, *RETIRED) if name.startswith(area)]
+        assert all(two > one for one, two in pairwise(numbers))
+
+
+def test_each_area_has_a_module_of_checks() -> None:
+    for area, module in zip(AREAS, AREA_MODULES, strict=True):
+        assert module.__name__.endswith(f".{area.lower()}")
+        functions = {check.function.__module__ for name, check in CHECKS.items() if area in name}
+        assert functions == {module.__name__}
+
+
+def test_every_level_has_a_gate_of_its_own() -> None:
+    assert GATES.keys() == LEVELS.keys() == set(get_args(Level))
+    for level, gate in GATES.items():
+        assert REQUIREMENTS[gate].level == level
+        assert REQUIREMENTS[gate].kind != "advisory"
+
+
+@EACH
+def test_a_requirement_is_whole(requirement: Requirement) -> None:
+    assert re.fullmatch(r"[A-Z]+-\d{3}", requirement.id)
+    assert requirement.area in AREAS
+    assert requirement.level in LEVELS
+    assert requirement.kind in get_args(Kind)
+    assert requirement.text.endswith(".")
+    assert requirement.text[0].isupper()
+    assert requirement.clause.strip()
+
+
+@EACH
+def test_what_is_conditional_can_be_claimed_and_nothing_else_needs_a_claim(
+    requirement: Requirement,
+) -> None:
+    assert bool(requirement.capability) == (requirement.kind == "conditional")
+    if requirement.capability:
+        assert requirement.capability in {*CLAIMS, *TABLES, "answer"}
+
+
+@EACH
+def test_what_is_advisory_says_that_the_specification_is_silent(requirement: Requirement) -> None:
+    silent = requirement.clause.startswith("The specification is silent; ")
+    assert silent == (requirement.kind == "advisory")
+
+
+def test_everything_that_can_be_claimed_is_asked_for() -> None:
+    asked = {requirement.capability for requirement in REQUIREMENTS.values()}
+    asked |= {scenario.special for scenario in SCENARIOS.values()}
+
+    assert {*CLAIMS, *TABLES} <= asked
