@@ -1,0 +1,339 @@
+"""Task units, alone and in graphs, handed to real agents."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caesar_agent.va import (
+    DispatchPayload,
+    InputRef,
+    OutputContract,
+    TaskGraphError,
+    TaskUnit,
+    unit_of,
+)
+from pytest_caesar.agents.target import ProcessAgent
+from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.va.dispatch import Dispatched, DispatchedUnits
+from pytest_caesar.va.gates import GateError
+from pytest_caesar.workspace.repository import Repository
+from tests.caesar_agent.va import reference
+
+
+def unit(id: str, *depends_on: str, **fields: Any) -> TaskUnit:  # noqa: A002 - as in the schema
+    criteria = fields.pop("criteria", ("done",))
+    return TaskUnit(
+        id=id,
+        objective=f"do {id}",
+        acceptance_criteria=criteria,
+        depends_on=depends_on,
+        **fields,
+    )
+
+
+def promising(*keys: str) -> OutputContract:
+    return OutputContract(keys=keys)
+
+
+def assert_valid(dispatched: Dispatched) -> None:
+    reference.validator("va-evidence").validate(dispatched.evidence.dump())
+    for execution in dispatched.lifecycle.executions:
+        reference.validator("va-lifecycle").validate(execution.dump())
+        assert execution.remarks() == ()
+    for message in dispatched.messages:
+        reference.validator("va-message").validate(message.dump())
+
+
+def test_one_unit_gives_evidence_messages_and_a_lifecycle(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    agent = fake(fake.write("b.txt", "two\n"), fake.report("success", "Added b."))
+
+    done = orchestrator.dispatch(
+        unit("AP-1", constraints=("no shell",), criteria=("$ test -e b.txt",), timeout=30_000),
+        agent=agent,
+    )
+
+    assert isinstance(done, Dispatched)
+    assert done.completed
+    assert_valid(done)
+    assert done.run.task.deadline_ms == 30_000
+    assert done.run.task.constraints == ("no shell",)
+    assert [gate.passed for gate in done.evidence.gate_results] == [True]
+    assert done.evidence.task_id == "AP-1"
+    assert [message.type for message in done.messages] == ["dispatch", "accepted", "completed"]
+    (execution,) = done.lifecycle.executions
+    assert [(step.from_state, step.to_state) for step in execution.transitions] == [
+        ("pending", "running"),
+        ("running", "completed"),
+    ]
+    assert execution.correlation_id == done.run.task.id == "t_0001"
+    assert execution.agent_id == "fake"
+    assert repr(done) == "<Dispatched AP-1: completed, 1 attempt>"
+
+
+def test_the_json_of_a_unit_will_do(orchestrator: Orchestrator, fake: FakeAgents) -> None:
+    plain = {"id": "AP-1", "objective": "Look", "acceptanceCriteria": ["done"]}
+
+    assert orchestrator.dispatch(plain, agent=fake(fake.report())).completed
+    assert orchestrator.dispatch([plain], agent=fake(fake.report())).completed
+
+
+@pytest.mark.parametrize("timeout", [None, 0])
+def test_no_timeout_is_the_default_deadline(
+    timeout: int | None, orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    agent = fake(fake.report())
+
+    assert (
+        orchestrator.dispatch(unit("a", timeout=timeout), agent=agent).run.task.deadline_ms
+        == 600_000
+    )
+    done = orchestrator.dispatch(unit("a", timeout=timeout), agent=agent, timeout=7)
+    assert done.run.task.deadline_ms == 7000
+
+
+def test_an_agent_finds_its_task_unit_in_its_task(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    given = unit("a", inputs={"port": 8080}, metadata={"by": "me"}, priority="P0")
+
+    run = orchestrator.dispatch(given, agent=fake(fake.report())).run
+
+    written = json.loads((run.task_dir / "task.json").read_bytes())
+    assert written["va_task_unit"] == given.dump()
+    assert unit_of(run.task) == given
+    assert '"port": 8080' in run.task.context
+
+
+# --- graphs ------------------------------------------------------------------------------
+
+
+def test_units_run_in_the_order_of_what_they_need_and_hand_over_outputs(
+    orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
+) -> None:
+    script = tmp_path / "adder.py"
+    script.write_text(
+        "import caesar_agent\n"
+        "from caesar_agent.va import unit_of\n"
+        "def main(agent):\n"
+        "    inputs = unit_of(agent.task).inputs\n"
+        "    agent.output('sum', inputs['left'] + inputs['right'])\n"
+        "    return agent.success('added')\n"
+        "if __name__ == '__main__':\n"
+        "    caesar_agent.run(main)\n"
+    )
+    adder = ProcessAgent(id="adder", origin="path", argv=(sys.executable, str(script)))
+    ref = InputRef(from_task="first", output_key="sum")
+
+    done = orchestrator.dispatch(
+        [
+            unit("second", "first", inputs={"left": ref, "right": 10}, output_contract=promising("sum")),
+            unit("first", inputs={"left": 1, "right": 2}, output_contract=promising("sum")),
+            unit("aside", priority="P0"),
+        ],
+        agent={"first": adder, "second": adder, "aside": fake(fake.report())},
+    )  # fmt: skip
+
+    assert isinstance(done, DispatchedUnits)
+    assert done.order == ("aside", "first", "second")
+    assert done.completed
+    assert len(done) == 3
+    assert done["second"].evidence.outputs == {"sum": 13}
+    assert done["second"].unit.inputs == {"left": 3, "right": 10}
+    assert done.evidence["first"].outputs == {"sum": 3}
+    first_said = done["second"].messages[0].payload
+    assert isinstance(first_said, DispatchPayload)
+    assert first_said.task.inputs == {"left": 3, "right": 10}
+    for item in done:
+        assert_valid(item)
+    assert len({message.correlation_id for message in done.messages}) == 3
+
+
+def test_what_depends_on_a_failure_is_stopped_and_the_rest_goes_on(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    good, bad = fake(fake.report()), fake(fake.report("failed", "no way"))
+
+    done = orchestrator.dispatch(
+        [unit("a"), unit("d", "c"), unit("c", "b", "a"), unit("b", "a"), unit("e", "a")],
+        agent={"a": good, "b": bad, "e": good},
+    )
+
+    assert done.order == ("a", "b", "e", "c", "d")
+    assert not done.completed
+    assert [item.evidence.status for item in done] == [
+        *("completed", "failed", "completed", "blocked", "blocked")
+    ]
+    assert [item.state for item in done] == [
+        *("completed", "failed", "completed", "cancelled", "cancelled")
+    ]
+    for task_id, reason in [
+        ("c", "it depends on b, which failed"),
+        ("d", "it depends on c, which was not dispatched"),
+    ]:
+        stopped = done[task_id]
+        assert stopped.evidence.block_reason is not None
+        assert stopped.evidence.block_reason.type == "dependency"
+        assert stopped.evidence.block_reason.description == reason
+        assert (stopped.runs, stopped.messages) == ((), ())
+        assert_valid(stopped)
+        with pytest.raises(LookupError, match=f"{task_id} was never dispatched: {reason}"):
+            _ = stopped.run
+
+
+def test_what_depends_on_something_blocked_is_stopped_too(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    asking = fake(fake.report("blocked", "?", questions=[{"id": "q", "question": "Why?"}]))
+
+    done = orchestrator.dispatch([unit("a"), unit("b", "a")], agent=asking)
+
+    assert repr(done["b"]) == (
+        "<Dispatched b: blocked, 0 attempts, it depends on a, which is blocked>"
+    )
+
+
+def test_an_output_that_was_never_handed_over_stops_who_needs_it(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    ref = InputRef(from_task="a", output_key="url")
+
+    done = orchestrator.dispatch(
+        [unit("a"), unit("b", "a", inputs={"where": ref}), unit("c", "b")],
+        agent=fake(fake.report(outputs={"uri": "x"})),
+    )
+
+    assert done.order == ("a", "b", "c")
+    assert done["b"].evidence.block_reason is not None
+    assert done["b"].evidence.block_reason.description == (
+        "task 'b': the input 'where' is the output 'url' of 'a', which handed over uri"
+    )
+    assert done["c"].state == "cancelled"
+
+
+def test_a_promise_that_is_not_kept_is_a_diagnostic_and_a_failure(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    done = orchestrator.dispatch(
+        unit("a", output_contract=promising("url", "port")),
+        agent=fake(fake.report(outputs={"url": "x"})),
+    )
+
+    assert [(item.code, item.message) for item in done.run.diagnostics] == [
+        ("outputs-missing", "the report says success, and its outputs lack port, which the task promises"),
+    ]  # fmt: skip
+    assert done.evidence.status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("units", "wishes", "error", "text"),
+    [
+        ([unit("a", "b"), unit("b", "a")], {}, TaskGraphError, "task 'a': it waits for itself: a -> b -> a"),
+        ([unit("a"), unit("b", "x")], {}, TaskGraphError, "task 'b': depends on 'x', which is none of the units: a, b"),
+        ([unit("a"), TaskUnit(id="b", objective=" ", acceptance_criteria=("c",))], {}, TaskGraphError, "task 'b': the objective is empty: say in a sentence what the agent is to do"),
+        ([unit("a"), unit("b", timeout=2**40)], {}, TaskGraphError, f"task 'b': the timeout is {2**40} ms: at most {2**31 - 1} can be kept"),
+        ([unit("a"), unit("b", criteria=("$ a | b",))], {}, GateError, """gate 'a | b': no shell reads the command, so '|' would be a plain word: quote it where it is one, else give ["sh", "-c", 'a | b']"""),
+        ([unit("a")], {"gates": {"x": ["true"]}}, TaskGraphError, "task 'x': gates names it, and it is none of the units: a"),
+        ([unit("a")], {"agent": {"x": None}}, TaskGraphError, "task 'x': agent names it, and it is none of the units: a"),
+        ([unit("a")], {"retries": -1}, DelegationError, "retries is -1: expected a number of at least 0"),
+    ],
+)  # fmt: skip
+def test_whatever_can_be_refused_is_refused_before_anything_runs(
+    units: list[TaskUnit],
+    wishes: dict[str, Any],
+    error: type[Exception],
+    text: str,
+    orchestrator: Orchestrator,
+    fake: FakeAgents,
+    repository: Repository,
+) -> None:
+    with pytest.raises(error) as caught:
+        orchestrator.dispatch(units, **{"agent": fake(fake.report()), **wishes})
+
+    assert str(caught.value) == text
+    assert orchestrator.runs == []
+    assert not (repository.path / ".caesar").exists()
+
+
+def test_units_in_place_build_on_each_other_and_answer_for_their_own_changes(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    done = orchestrator.dispatch(
+        [unit("a"), unit("b", "a", criteria=("$ test -e one.txt",))],
+        agent={
+            "a": fake(fake.write("one.txt", "1"), fake.report()),
+            "b": fake(fake.write("two.txt", "2"), fake.report()),
+        },
+        isolation="inplace",
+    )
+
+    assert done.completed
+    assert [[change.path for change in item.run.changes] for item in done] == [
+        ["one.txt"],
+        ["two.txt"],
+    ]
+
+
+# --- retries -----------------------------------------------------------------------------
+
+
+def test_a_retry_is_told_how_the_attempt_before_failed(
+    orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
+) -> None:
+    marker = str(tmp_path / "second")
+    code = (
+        f"import os, pathlib; m = pathlib.Path({marker!r}); again = m.exists(); m.touch(); "
+        "again and pathlib.Path('b.txt').write_text('x')"
+    )
+    agent = fake(
+        fake.run(sys.executable, "-c", code), fake.report("success", "Did it.", changes=[])
+    )
+
+    done = orchestrator.dispatch(unit("a", criteria=("$ ls b.txt",)), agent=agent, retries=2)
+
+    assert done.completed
+    assert [run.retried for run in done.runs] == [True, False]
+    assert [run.retried for run in orchestrator.runs] == [True, False]
+    first, second = done.lifecycle.executions
+    assert (first.attempt, first.current_state) == (1, "failed")
+    assert (second.attempt, second.current_state) == (2, "completed")
+    assert (first.correlation_id, second.correlation_id) == ("t_0001", "t_0002")
+    assert done.unit.context is not None
+    assert done.unit.context.pitfalls is not None
+    (pitfall,) = done.unit.context.pitfalls
+    assert (pitfall.id, pitfall.failure_type, pitfall.attempted, pitfall.hypothesis) == (
+        *("a#1", "gate", "Did it.", "ls b.txt failed: exit code 2"),
+    )
+    assert "a#1 (gate): tried Did it.;" in done.run.task.context
+    assert "a#1" not in done.runs[0].task.context
+    assert [message.type for message in done.messages] == [
+        *("dispatch", "accepted", "failed", "dispatch", "accepted", "completed")
+    ]
+    assert_valid(done)
+
+
+def test_retries_end_and_every_pitfall_is_kept(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    done = orchestrator.dispatch(unit("a"), agent=fake(fake.report("failed", "no")), retries=2)
+
+    assert (done.state, len(done.runs)) == ("failed", 3)
+    assert done.unit.context is not None
+    assert [pitfall.id for pitfall in done.unit.context.pitfalls or ()] == ["a#1", "a#2"]
+    assert repr(done) == (
+        "<Dispatched a: failed, 3 attempts, the agent reports that it did not succeed>"
+    )
+
+
+def test_what_is_blocked_is_not_tried_again(orchestrator: Orchestrator, fake: FakeAgents) -> None:
+    agent = fake(fake.report("blocked", "?", questions=[{"id": "q", "question": "Why?"}]))
+
+    assert len(orchestrator.dispatch(unit("a"), agent=agent, retries=2).runs) == 1
