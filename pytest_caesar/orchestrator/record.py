@@ -83,6 +83,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "leaked": [{"pid": item.pid, "name": item.name} for item in run.outcome.leaked],
         },
         "diagnostics": [item.as_dict() for item in run.diagnostics],
+        **({"gates": [gate.dump() for gate in run.gates]} if run.gates else {}),
         "children": [run_as_json(child) for child in run.children],
         "task_dir": str(run.task_dir),
         "workspace": str(run.workspace),
