@@ -48,6 +48,7 @@ def make_orchestrator(
             pass_env=session.settings.pass_env,
             user_config=session.settings.user_config,
             agents_root=session.settings.project,
+            runner=session.settings.runner,
             on_event=None if session.is_worker else progress_of(request.config),
             seconds_left=functools.partial(test_deadline.seconds_left, request.node.nodeid),
         ),

@@ -46,6 +46,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "command line; may be repeated, tests then run once for each; write it with '='",
     )
     group.addoption(
+        "--caesar-runner",
+        dest="caesar_runner",
+        metavar="NAME",
+        help="what runs agents that are definitions: a known CLI, an [[agent]], a script or a "
+        "command line; write it with '='",
+    )
+    group.addoption(
         "--caesar-subprocess",
         action="store_true",
         dest="caesar_subprocess",
@@ -88,7 +95,15 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         metavar="PATH",
         help="write what became of each requirement to PATH as JSON",
     )
+    group.addoption(
+        "--caesar-definitions",
+        action="store_true",
+        dest="caesar_definitions",
+        help="check agent definitions (.claude/agents/*.md and the like), each as a test; "
+        "without a path nothing else runs",
+    )
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
+    parser.addini("caesar_runner", "what runs agents that are definitions", default="")
     parser.addini(
         "caesar_subprocess",
         "run agents given as module:function in a process of their own",
@@ -107,6 +122,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     parser.addini(
         "caesar_junit", "write runs into the JUnit report as properties", type="bool", default=True
+    )
+    parser.addini(
+        "caesar_definitions", "folders of agent definitions, one a line", type="paths", default=[]
     )
 
 
@@ -143,7 +161,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_caesar.conformance.collection import install  # noqa: PLC0415 - only with it
 
         install(config, _open(config))
+    if options.caesar_definitions:
+        from pytest_caesar.definition_items import Definitions  # noqa: PLC0415 - only with it
+
+        config.pluginmanager.register(Definitions(config), "caesar-definitions")
     config.pluginmanager.register(_Listener(config), "caesar-listener")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Never look for tests in what an orchestrator keeps: worktrees hold copies of them."""
+    return True if collection_path.name == ".caesar" else None
 
 
 def _open(config: pytest.Config) -> CaesarSession:

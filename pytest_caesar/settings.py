@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PATH_OPTIONS = (
     "--caesar-agent",
+    "--caesar-runner",
     "--caesar-keep",
     "--caesar-json",
     "--caesar-conformance-report",
@@ -50,6 +51,7 @@ class Settings:
         allow: codes of findings that never fail a test.
         junit: runs are written into the JUnit report as properties.
         conformance_report: file for what became of each requirement, or None.
+        runner: what runs agent definitions; a path in it is absolute; or None.
     """
 
     agents: tuple[str, ...]
@@ -65,6 +67,7 @@ class Settings:
     allow: tuple[str, ...]
     junit: bool
     conformance_report: Path | None = None
+    runner: str | None = None
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -103,7 +106,19 @@ def read_settings(config: pytest.Config) -> Settings:
         allow=tuple(config.getini("caesar_allow")),
         junit=config.getini("caesar_junit"),
         conformance_report=_path(config.getoption("caesar_conformance_report"), started),
+        runner=_runner(config.getoption("caesar_runner"), started)
+        or _runner(config.getini("caesar_runner"), ini_folder),
     )
+
+
+def _runner(text: str | None, start: Path) -> str | None:
+    """Return a runner whose program is meant from one folder, wherever agents are meant from."""
+    if text is None or not text.strip():
+        return None
+    program, blank, arguments = text.strip().partition(" ")
+    if "/" in program:
+        program = os.path.normpath(start / program)
+    return f"{program}{blank}{arguments}"
 
 
 def _path(text: str | None, start: Path) -> Path | None:
@@ -145,6 +160,7 @@ def select_agents(settings: Settings) -> tuple[AgentTarget, ...]:
             start=settings.start,
             user_config=settings.user_config,
             subprocess=settings.subprocess,
+            runner=settings.runner,
         )
     except CaesarError as error:
         raise pytest.UsageError(str(error)) from error
