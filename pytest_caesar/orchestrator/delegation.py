@@ -213,7 +213,8 @@ class Delegation:
         tasks = self.inherited.tasks if self.inherited else caesar_root(base) / ".caesar" / "tasks"
         path = tasks / self.task_id
         for folder in (tasks.parent, tasks):
-            if not folder.exists():
+            # Another delegation may make it at the same moment.
+            with contextlib.suppress(FileExistsError):
                 folder.mkdir()
                 undo.callback(_remove_empty, folder)
         ignore = path.parent / ".gitignore"
