@@ -44,6 +44,10 @@ class ClosedPart(Part):
         """Take the place of what the other protocol does with nulls."""
         return value
 
+    def dump(self) -> dict[str, Any]:
+        """Return the JSON value: wire names, defaults filled in, what is absent left out."""
+        return dump_closed(self)
+
 
 class ClosedDocument(ClosedPart, Document):
     """A whole document of the protocol."""
@@ -67,10 +71,6 @@ class ClosedDocument(ClosedPart, Document):
             return cls.model_validate(value, by_alias=True, by_name=False, context=WIRE)
         except ValidationError as error:
             raise as_document_error(cls.kind, error) from None
-
-    def dump(self) -> dict[str, Any]:
-        """Return the JSON value: wire names, defaults filled in, what is absent left out."""
-        return dump_closed(self)
 
 
 def dump_closed(part: ClosedPart) -> dict[str, Any]:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+# Imported here once: each inner run forgets what it imported itself.
+import pytest_caesar.va.dispatch
+import pytest_caesar.va.judging
+import pytest_caesar.va.telling  # noqa: F401
 from pytest_caesar.fake_agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.workspace.repository import Repository

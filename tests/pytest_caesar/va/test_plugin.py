@@ -12,6 +12,7 @@ from tests.pytest_caesar.plugin.running import Runs
 START = """
 import pytest
 from caesar_agent.va import TaskUnit
+from pytest_caesar.va.gates import CommandGate
 
 UNIT = TaskUnit(id="AP-1", objective="Add b", acceptance_criteria=("$ grep -q two b.txt",))
 
@@ -36,7 +37,8 @@ def test_success_with_a_failing_gate_fails_the_test(
         START
         + """
 def test_claims(dispatch):
-    assert dispatch("one\\n").evidence.status == "failed"
+    gates = [CommandGate("ls missing", name="listing")]
+    assert dispatch("one\\n", gates=gates).evidence.status == "failed"
 
 def test_proves(dispatch):
     assert dispatch("two\\n").completed
@@ -54,6 +56,10 @@ def test_allowed(dispatch):
         [
             "*gate-failed*the report says success, and the gate 'grep -q two b.txt' failed: exit code 1*",
             "*where it is meant: @pytest.mark.caesar(allow=*gate-failed*",
+            "gates:",
+            "  listing: failed: exit code 2",
+            "    | ls: *missing*",
+            "  grep -q two b.txt: failed: exit code 1",
         ]
     )
 
