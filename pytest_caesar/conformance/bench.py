@@ -66,7 +66,10 @@ class Bench:
             if not isinstance(self.folder, Path):
                 self.folder = self.folder()
             stage = Stage(
-                agent=self.agent, profile=self.profile, folder=self.folder, settings=self.settings
+                agent=self.agent_for(name),
+                profile=self.profile,
+                folder=self.folder,
+                settings=self.settings,
             )
             try:
                 self._trials[name] = stage.carry_out(name, SCENARIOS[name], timeout=timeout)
@@ -76,6 +79,14 @@ class Bench:
         if isinstance(found, Exception):
             raise found
         return found
+
+    def take(self, name: str, trial: Trial) -> None:
+        """Take a trial that was carried out elsewhere."""
+        self._trials[name] = trial
+
+    def agent_for(self, scenario: str) -> AgentTarget:  # noqa: ARG002 - proofs of the kit need it
+        """Return who carries out a scenario: the same agent for each."""
+        return self.agent
 
     def judge(self, requirement: Requirement) -> Finding:
         """Judge the agent by one requirement.
@@ -107,13 +118,16 @@ class Bench:
             )
         return check.function(self, self.trial(scenario))
 
-    def absent(self, capability: str, what: str) -> Finding:
+    def absent(self, capability: str, what: str, *, told_by: str = "") -> Finding:
         """Return what it means that a capability was not seen.
 
         Args:
             capability: by name.
             what: what was not seen, as a sentence.
+            told_by: the requirement that fails for it, where it is another one.
         """
+        if told_by and self.profile.claimed(capability):
+            return not_exercised(f"{what}: see {told_by}")
         if self.profile.claimed(capability):
             return failed(f"{PROFILE_NAME} claims {capability!r}, and {what}")
         return skipped(f"{what}; {self.how_to_claim(capability)}")

@@ -46,7 +46,7 @@ def lines_are_events(bench: Bench, trial: Trial) -> Finding:
     if wrong:
         first = "\n".join(one_line(item.message, limit=300) for item in wrong[:3])
         return failed(f"{len(wrong)} lines of events.jsonl are no events:\n{first}")
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
 
 
 @check("EVENTS-003")
@@ -54,7 +54,7 @@ def events_name_this_task(bench: Bench, trial: Trial) -> Finding:
     """task_id is required in an event."""
     if "event-of-another-task" in trial.run.codes:
         return failed("events name another task: write $CAESAR_TASK_ID, or the id of task.json")
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
 
 
 @check("EVENTS-004")
@@ -66,7 +66,7 @@ def numbers_rise(bench: Bench, trial: Trial) -> Finding:
                 f"event {one.type} has seq {one.seq}, and the next one, {two.type}, has {two.seq}: "
                 "count up"
             )
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
 
 
 @check("EVENTS-005")
@@ -76,12 +76,12 @@ def the_log_is_appended_to(bench: Bench, trial: Trial) -> Finding:
     first = events[0] if events else None
     if "events-restarted" in trial.run.codes or first is None or not _by_orchestrator(first, trial):
         if not _wrote(trial) and first is not None:
-            return bench.absent("events", NO_EVENT)
+            return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
         return failed(
             "the event that the orchestrator had written is gone from events.jsonl: open the file "
             "to append (>> in a shell), never to write"
         )
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
 
 
 def _by_orchestrator(event: Event, trial: Trial) -> bool:
@@ -118,7 +118,7 @@ def tool_calls_have_ids(bench: Bench, trial: Trial) -> Finding:
     """Two runs of one command are told apart by nothing else."""
     tools = _tools(trial)
     if not tools:
-        return bench.absent("tools", "it told of no tool")
+        return bench.absent("tools", "it told of no tool", told_by="EVENTS-006")
     if any(not event.id for event in tools):
         return failed("a tool_use event has no id: give each call one, and repeat it at the end")
     starts = [event.id for event in tools if event.status == "started"]
@@ -132,7 +132,7 @@ def changed_files_have_changed(bench: Bench, trial: Trial) -> Finding:
     """A watcher believes them."""
     told = [event for event in trial.own_events if isinstance(event, FileChangedEvent)]
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT)
+        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
     if not told:
         return not_exercised("it told no file_changed event")
     run = trial.run
@@ -156,7 +156,7 @@ def _finished(trial: Trial) -> list[FinishedEvent]:
 def the_end_is_told_as_it_is(bench: Bench, trial: Trial) -> Finding:
     """Two places, one word."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT)
+        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
     ends = _finished(trial)
     if not ends:
         return not_exercised("it told no finished event of its own")
@@ -173,7 +173,7 @@ def it_narrates_in_time(bench: Bench, trial: Trial) -> Finding:
     if not trial.run.outcome.timed_out:
         return not_exercised(_was_done_in_time(trial))
     if not bench.plain.own_events and not bench.profile.claimed("events"):
-        return bench.absent("events", NO_EVENT)
+        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
     if not [event for event in trial.own_events if event.type not in ("error", "finished")]:
         return failed(
             f"it worked for {trial.run.outcome.duration_ms} ms and told nothing before it was "
@@ -193,7 +193,7 @@ def _was_done_in_time(trial: Trial) -> str:
 def nothing_follows_the_end(bench: Bench, trial: Trial) -> Finding:
     """A watcher stops at it."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT)
+        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
     ends = _finished(trial)
     if not ends:
         return not_exercised("it told no finished event of its own")
@@ -207,7 +207,7 @@ def tools_end(bench: Bench, trial: Trial) -> Finding:
     """One that never ends seems to run for ever."""
     tools = _tools(trial)
     if not tools:
-        return bench.absent("tools", "it told of no tool")
+        return bench.absent("tools", "it told of no tool", told_by="EVENTS-006")
     keys = [(event.id or (event.tool, event.input_summary), event.status) for event in tools]
     started = [key for key, status in keys if status == "started"]
     ended = [key for key, status in keys if status != "started"]
@@ -223,7 +223,7 @@ def tools_end(bench: Bench, trial: Trial) -> Finding:
 def times_do_not_go_back(bench: Bench, trial: Trial) -> Finding:
     """Within what one agent tells."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT)
+        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
     times = [parse_timestamp(event.at) for event in trial.own_events]
     if any(two < one for one, two in pairwise(times)):
         return failed("the times (at) of its events go backwards")
@@ -234,7 +234,7 @@ def times_do_not_go_back(bench: Bench, trial: Trial) -> Finding:
 def progress_does_not_go_back(bench: Bench, trial: Trial) -> Finding:
     """Only where it is told in per cent."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT)
+        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
     shares = [
         event.pct
         for event in trial.own_events

@@ -56,6 +56,8 @@ def it_follows_the_answer(bench: Bench, trial: Trial) -> Finding:
     asks = bench.profile.specials["asks"]
     if not any(one.state == "answered" for one in trial.run.questions):
         return not_exercised("no question of it was answered")
+    if not trial.handed_in:
+        return not_exercised("after the answer it left no report: see QUESTIONS-003")
     report = trial.run.declared.to_json()
     if asks.expects in report or asks.expects.encode() in bytes(trial.run.patch):
         return PASSED
@@ -84,11 +86,11 @@ def it_survives_without_a_channel(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("QUESTIONS-007", "asks")
-def it_does_not_answer_itself(_bench: Bench, trial: Trial) -> Finding:
+def it_does_not_answer_itself(bench: Bench, trial: Trial) -> Finding:
     """Answers come from the orchestrator."""
     if not trial.run.questions:
         return not_exercised(NOT_ASKED)
-    asks = _bench.profile.specials["asks"]
+    asks = bench.profile.specials["asks"]
     given = {one.answer for one in trial.run.questions if one.state == "answered"}
     offered = {option for one in trial.run.questions for option in one.options[:1]} | {"yes"}
     if given - ({asks.answer} if asks.answer else offered):

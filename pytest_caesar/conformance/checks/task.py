@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.finding import PASSED, Finding, failed
+from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
 from pytest_caesar.conformance.trial import Trial
 
 
@@ -50,14 +50,14 @@ def any_text_is_survived(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("TASK-006", "hostile text")
-def text_is_not_executed(bench: Bench, trial: Trial) -> Finding:
+def text_is_not_executed(_bench: Bench, trial: Trial) -> Finding:
     """A command in the text of a task is no command."""
     if trial.executed:
         return failed(
             "a command that merely stood in the text of the task was carried out: never put text "
             "of the task into a shell, an eval or a template"
         )
-    return PASSED if trial.handed_in else bench.same_as_plain(trial, "with hostile text")
+    return PASSED if trial.handed_in else not_exercised("it left no report: see TASK-005")
 
 
 @check("TASK-007", "large context")
@@ -102,11 +102,9 @@ def a_refusal_changes_nothing(bench: Bench, trial: Trial) -> Finding:
             "else"
         )
     refused = an_unknown_version_is_refused(bench, trial)
-    return (
-        PASSED
-        if refused.outcome == "passed"
-        else Finding(outcome="not exercised", message="it did not refuse the task: see TASK-009")
-    )
+    if refused.outcome != "passed":
+        return not_exercised("it did not refuse the task: see TASK-009")
+    return PASSED
 
 
 @check("TASK-011", "torn task")

@@ -1,0 +1,283 @@
+"""A right agent for every scenario, and for each check one that is right but for one thing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pytest_caesar.conformance.profile import CLAIMS, Profile, Special
+from pytest_caesar.fake_agent import FakeAgents, Step
+
+Steps: TypeAlias = "tuple[Step, ...]"
+
+fake = FakeAgents
+
+PROFILE = Profile(
+    objective="Write out.txt",
+    claims=frozenset(CLAIMS),
+    files={"README.md": "one\ntwo\n"},
+    timeout=30.0,
+    specials={
+        "asks": Special(objective="Ask", answer="no", expects="the answer was no"),
+        "slow": Special(objective="Take your time", timeout=0.8),
+        "blocked": Special(objective="Decide"),
+        "partial": Special(objective="Do half"),
+        "failed": Special(objective="Square the circle"),
+        "delegates": Special(objective="Let another one do it"),
+    },
+)
+"""Claims everything, so that everything is judged."""
+
+TOLD: Steps = (
+    fake.event("progress", message="reading", pct=10),
+    fake.event("tool_use", tool="sh", id="call_1", input_summary="ls", status="started"),
+    fake.event("tool_use", tool="sh", id="call_1", input_summary="ls", status="succeeded"),
+    fake.event("progress", message="writing", pct=90),
+)
+FILE_CHANGED = fake.event("file_changed", path="out.txt", action="created")
+WRITE = fake.write("out.txt", "a line\n", append=True)
+FINISHED = fake.event("finished", status="success", summary="Done.")
+WORK: Steps = (WRITE, fake.commit())
+FULL: dict[str, Any] = {
+    "questions": [
+        {"id": "q1", "question": "Now?", "options": []},
+        {"id": "q2", "question": "Or later?", "options": []},
+    ],
+    "findings": [{"severity": "info", "title": "Short", "file": "README.md", "line": 2}],
+    "artifacts": [{"path": "out.txt", "description": "what was written"}],
+    "usage": {"duration_ms": 1},
+}
+REPORT = fake.report("success", "Done.", **FULL)
+
+RIGHT: Steps = (fake.print("working\n"), *TOLD, *WORK, FILE_CHANGED, FINISHED, REPORT)
+REFUSE: Steps = (fake.print("I read caesar.task/v1 and nothing else\n", stderr=True), fake.exit(2))
+BROKEN: Steps = (fake.print("it does not work here\n"), fake.exit(1))
+ASK = fake.ask("Keep the old behaviour?", ["yes", "no"])
+FOLLOW = fake.report("success", "Done: the answer was no.")
+PLAIN_REPORT = json.dumps({"protocol": "caesar.report/v1", "status": "success", "summary": "Done."})
+
+
+def nested(depth: int) -> Step:
+    """Give a task to somebody else, as far as anybody can see."""
+    task = json.dumps({"protocol": "caesar.task/v1", "id": "t_below", "depth": depth})
+    return fake.write(".caesar/tasks/t_below/task.json", task)
+
+
+def shell(script: str) -> Step:
+    """Run a script in the workspace."""
+    return fake.run("sh", "-c", script)
+
+
+SPECIAL: Mapping[str, Steps] = {
+    "read-only": (*TOLD, FINISHED, fake.report("success", "Nothing to see.")),
+    "two variables": (WRITE, fake.report_bytes(PLAIN_REPORT)),
+    "unknown version": REFUSE,
+    "torn task": REFUSE,
+    "no task": REFUSE,
+    "blocked": (fake.report("blocked", "Which?", questions=[{"id": "q1", "question": "A or B?"}]),),
+    "partial": (fake.report("partial", "Half of it.", next_steps=["The other half"]),),
+    "failed": (fake.report("failed", "It cannot be done."), fake.exit(1)),
+    "in place": (WRITE, fake.report()),
+    "again": (WRITE, fake.report()),
+    "asks": (ASK, FOLLOW),
+    "silence": (ASK, fake.report("success", "Nobody answered.")),
+    "refusal": (ASK, fake.report("success", "It was refused.")),
+    "odd answer": (ASK, fake.report("success", "As you like.")),
+    "deadline": (
+        *TOLD,
+        fake.on_signal("SIGTERM", fake.report("failed", "Stopped."), fake.exit(1)),
+        fake.hang(),
+    ),
+    "folder": (WRITE, fake.report()),
+    "no commit": (WRITE, fake.report()),
+    "foreign git": (WRITE, fake.report()),
+    "delegates": (nested(2), fake.report()),
+}
+"""What a right agent does in a scenario, where it is not ``RIGHT``."""
+
+
+def right(scenario: str) -> Steps:
+    """Return what a right agent does."""
+    return SPECIAL.get(scenario, RIGHT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flaw:
+    """One thing that is wrong.
+
+    Attributes:
+        scenario: where it shows.
+        steps: what the agent does there; elsewhere it does right.
+        also: what else must fail with it.
+    """
+
+    scenario: str = "plain"
+    steps: Steps
+    also: tuple[str, ...] = ()
+
+
+def broken(scenario: str, *also: str) -> Flaw:
+    """Return that nothing works in a scenario."""
+    return Flaw(scenario=scenario, steps=BROKEN, also=also)
+
+
+def told(*steps: Step, report: Step = REPORT) -> Flaw:
+    """Return that an agent does its work, and tells these events of it."""
+    return Flaw(steps=(*WORK, *steps, report))
+
+
+def reported(**fields: Any) -> Flaw:
+    """Return that an agent does right and reports something else."""
+    return Flaw(steps=(*RIGHT[:-1], fake.report("success", "Done.", **{**FULL, **fields})))
+
+
+def stopped(*steps: Step) -> Flaw:
+    """Return that an agent does something else when it is stopped."""
+    return Flaw(scenario="deadline", steps=(*TOLD, *steps, fake.hang()))
+
+
+OUT = ("out.txt", "created")
+
+FLAWS: Mapping[str, Flaw] = {
+    "TASK-001": broken("two variables"),
+    "TASK-002": broken("bare task"),
+    "TASK-003": broken("unknown fields"),
+    "TASK-004": broken("other spelling"),
+    "TASK-005": broken("hostile text"),
+    "TASK-006": Flaw(scenario="hostile text", steps=(fake.write("../../../../canary"), *RIGHT)),
+    "TASK-007": broken("large context"),
+    "TASK-008": broken("offered channel"),
+    "TASK-009": Flaw(scenario="unknown version", steps=(fake.report("success", "Done."),)),
+    "TASK-010": Flaw(scenario="unknown version", steps=(WRITE, *REFUSE)),
+    "TASK-011": Flaw(scenario="torn task", steps=(fake.report("success", "Done."),)),
+    "TASK-012": Flaw(scenario="no task", steps=(fake.report("success", "Done."),)),
+    "REPORT-001": Flaw(steps=RIGHT[:-1]),
+    "REPORT-002": Flaw(steps=(*RIGHT[:-1], fake.report("done", "Done."))),
+    "REPORT-003": Flaw(steps=(*RIGHT[:-1], fake.report(task_id="t_of_yesterday"))),
+    "REPORT-004": Flaw(steps=(*RIGHT[:-1], fake.report(encoding="utf-8-sig", **FULL))),
+    "REPORT-005": Flaw(steps=(*RIGHT[:-1], fake.report_as("symlink", "/dev/null"))),
+    "REPORT-006": Flaw(scenario="blocked", steps=(fake.report("blocked", "I cannot go on."),)),
+    "REPORT-007": Flaw(scenario="partial", steps=(fake.report("partial", "Half of it."),)),
+    "REPORT-008": Flaw(scenario="failed", steps=(fake.report("success", "It is square now."),)),
+    "REPORT-009": reported(
+        questions=[{"id": "q", "question": "A?"}, {"id": "q", "question": "B?"}]
+    ),
+    "REPORT-010": Flaw(
+        steps=(*RIGHT[:-1], shell('printf "{" > "$CAESAR_REPORT_PATH"; sleep 0.2'), REPORT)
+    ),
+    "REPORT-011": reported(artifacts=[{"path": "nowhere.json"}]),
+    "REPORT-012": reported(
+        findings=[{"severity": "low", "title": "There", "file": "README.md", "line": 3}]
+    ),
+    "REPORT-013": reported(usage={"duration_ms": 3_600_000}),
+    "CHANGES-001": reported(changes=[OUT, ("other.txt", "created")]),
+    "CHANGES-002": Flaw(
+        steps=(fake.write("more.txt"), *RIGHT[:-1], fake.report(changes=[OUT], **FULL)),
+        also=("CHANGES-008",),
+    ),
+    "CHANGES-003": reported(changes=[("out.txt", "modified")]),
+    "CHANGES-004": Flaw(scenario="read-only", steps=(WRITE, fake.report())),
+    "CHANGES-005": Flaw(
+        scenario="read-only", steps=(fake.git("commit", "-qm", "x", "--allow-empty"), fake.report())
+    ),
+    "CHANGES-006": Flaw(
+        steps=(
+            *RIGHT[:-1],
+            fake.write("../../../stray.txt"),
+            fake.report(changes=[OUT], **FULL),
+        )
+    ),
+    "CHANGES-007": Flaw(
+        steps=(fake.print("working\n"), *TOLD, FINISHED, fake.report()), also=("CHANGES-008",)
+    ),
+    "CHANGES-008": Flaw(steps=(*TOLD, WRITE, FILE_CHANGED, FINISHED, REPORT)),
+    "CHANGES-009": Flaw(steps=(*RIGHT, shell('echo "{}" > "$CAESAR_TASK_FILE"'))),
+    "CHANGES-010": Flaw(
+        scenario="in place", steps=(WRITE, fake.delete("notes-of-the-user.txt"), fake.report())
+    ),
+    "CHANGES-011": Flaw(scenario="again", steps=(WRITE, fake.report(changes=[OUT]))),
+    "CHANGES-012": reported(changes=[("./out.txt", "created")]),
+    "CHANGES-013": Flaw(steps=(*RIGHT, fake.git("branch", "mine"))),
+    "EVENTS-001": Flaw(steps=(*WORK, REPORT), also=("EVENTS-006",)),
+    "EVENTS-002": told(*TOLD, fake.event_bytes("starting up …\n"), FINISHED),
+    "EVENTS-003": told(*TOLD, fake.event("message", text="hi", task_id="t_of_yesterday"), FINISHED),
+    "EVENTS-004": told(*TOLD, fake.event("message", text="hi", seq=0), FINISHED),
+    "EVENTS-005": told(shell(': > "$CAESAR_EVENTS_PATH"'), *TOLD, FINISHED),
+    "EVENTS-006": told(
+        fake.event("tool_use", tool="sh", id="call_1", status="succeeded"), FINISHED
+    ),
+    "EVENTS-007": told(
+        fake.event("tool_use", tool="sh", status="started"),
+        fake.event("tool_use", tool="sh", status="failed"),
+        FINISHED,
+    ),
+    "EVENTS-008": told(
+        *TOLD, fake.event("file_changed", path="other.txt", action="modified"), FINISHED
+    ),
+    "EVENTS-009": told(*TOLD, fake.event("finished", status="failed", summary="Oh.")),
+    "EVENTS-010": Flaw(scenario="deadline", steps=SPECIAL["deadline"][len(TOLD) :]),
+    "EVENTS-011": told(*TOLD, FINISHED, fake.event("message", text="by the way")),
+    "EVENTS-012": told(
+        *TOLD, fake.event("tool_use", tool="sh", id="call_2", status="started"), FINISHED
+    ),
+    "EVENTS-013": told(
+        *TOLD, fake.event("message", text="hi", at="2020-01-01T00:00:00.000Z"), FINISHED
+    ),
+    "EVENTS-014": told(*TOLD, fake.event("progress", message="again", pct=20), FINISHED),
+    "QUESTIONS-001": Flaw(scenario="asks", steps=(FOLLOW,)),
+    "QUESTIONS-002": Flaw(
+        scenario="asks",
+        steps=(ASK, shell('echo "{" > "$CAESAR_TASK_DIR/questions/q2.json"'), FOLLOW),
+    ),
+    "QUESTIONS-003": Flaw(scenario="asks", steps=(ASK, *BROKEN)),
+    "QUESTIONS-004": Flaw(scenario="asks", steps=(ASK, fake.report("success", "I said yes."))),
+    "QUESTIONS-005": Flaw(scenario="silence", steps=(ASK, *BROKEN)),
+    "QUESTIONS-006": broken("no channel"),
+    "QUESTIONS-007": Flaw(
+        scenario="asks",
+        steps=(
+            shell(
+                'mkdir -p "$CAESAR_TASK_DIR/answers"; '
+                'echo "{\\"id\\": \\"q1\\", \\"answer\\": \\"mine\\"}" '
+                '> "$CAESAR_TASK_DIR/answers/q1.json"'
+            ),
+            ASK,
+            FOLLOW,
+        ),
+    ),
+    "QUESTIONS-008": Flaw(scenario="refusal", steps=(ASK, *BROKEN)),
+    "QUESTIONS-009": Flaw(scenario="odd answer", steps=(ASK, *BROKEN)),
+    "QUESTIONS-010": Flaw(scenario="asks", steps=(fake.ask("Yes?", ["yes", "yes"]), FOLLOW)),
+    "PROCESS-001": Flaw(steps=(*RIGHT, fake.hang())),
+    "PROCESS-002": Flaw(steps=(*RIGHT, fake.leave(fake.sleep(30), new_session=True, quiet=True))),
+    "PROCESS-003": Flaw(steps=(*RIGHT, fake.exit(3))),
+    "PROCESS-004": stopped(fake.on_signal("SIGTERM", fake.report("failed", "Stopped."))),
+    "PROCESS-005": stopped(fake.on_signal("SIGTERM", fake.exit(1))),
+    "PROCESS-006": stopped(fake.on_signal("SIGTERM", fake.report(), fake.exit(0))),
+    "PROCESS-007": stopped(
+        fake.leave(fake.ignore(), fake.sleep(30), new_session=True, quiet=True),
+        fake.on_signal("SIGTERM", fake.report("failed", "Stopped."), fake.exit(1)),
+    ),
+    "PROCESS-008": broken("closed stdin"),
+    "PROCESS-009": broken("no terminal"),
+    "PROCESS-010": Flaw(steps=(fake.print("\x1b[31mred\x1b[0m\n"), *RIGHT)),
+    "PROCESS-011": broken("few files"),
+    "SURROUNDINGS-001": broken("odd path"),
+    "SURROUNDINGS-002": broken("long path"),
+    "SURROUNDINGS-003": broken("C locale"),
+    "SURROUNDINGS-004": broken("read-only home"),
+    "SURROUNDINGS-005": broken("foreign git"),
+    "SURROUNDINGS-006": broken("together"),
+    "SURROUNDINGS-007": Flaw(
+        scenario="together", steps=(*RIGHT[:-1], fake.write("../../../stray.txt"), REPORT)
+    ),
+    "SURROUNDINGS-008": broken("second task"),
+    "SURROUNDINGS-009": broken("no network"),
+    "SURROUNDINGS-010": broken("folder"),
+    "SURROUNDINGS-011": broken("no commit"),
+    "DEPTH-001": broken("deep"),
+    "DEPTH-002": Flaw(scenario="delegates", steps=(nested(1), fake.report())),
+}
+"""For each check: what is wrong with the agent that it must catch."""

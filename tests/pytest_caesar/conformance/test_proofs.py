@@ -1,0 +1,102 @@
+"""Every check lets a right agent pass, and catches the one that is wrong in its one thing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.agents.target import AgentTarget
+from pytest_caesar.conformance.bench import Bench
+from pytest_caesar.conformance.checks import CHECKS
+from pytest_caesar.conformance.registry import REQUIREMENTS, Requirement
+from pytest_caesar.fake_agent import FakeAgents, Step
+from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, Flaw, right
+
+SETTINGS = OrchestratorSettings(grace=0.5, linger=0.2)
+
+ROOT_ONLY = {"SURROUNDINGS-004": "root may write everywhere"} if os.geteuid() == 0 else {}
+
+
+class Proof(Bench):
+    """A bench whose agent is another program for each scenario, so that it need not decide."""
+
+    flaw: Flaw | None = None
+
+    def agent_for(self, scenario: str) -> AgentTarget:
+        steps: tuple[Step, ...] = right(scenario)
+        if self.flaw is not None and self.flaw.scenario == scenario:
+            steps = self.flaw.steps
+        assert isinstance(self.folder, Path)
+        return FakeAgents(self.folder / "agents" / scenario)(*steps)
+
+
+def proof(folder: Path, flaw: Flaw | None = None) -> Proof:
+    bench = Proof(agent=FakeAgents(folder)(), profile=PROFILE, folder=folder, settings=SETTINGS)
+    bench.flaw = flaw
+    return bench
+
+
+@pytest.fixture(scope="module")
+def right_one(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    return proof(tmp_path_factory.mktemp("right"))
+
+
+def test_there_is_a_proof_for_every_check() -> None:
+    assert FLAWS.keys() == CHECKS.keys()
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS.values(), ids=REQUIREMENTS)
+def test_a_right_agent_passes(requirement: Requirement, right_one: Proof) -> None:
+    finding = right_one.judge(requirement)
+
+    expected = "not exercised" if requirement.id in ROOT_ONLY else "passed"
+    assert (finding.outcome, finding.message if expected == "passed" else "") == (expected, "")
+
+
+@pytest.mark.parametrize("name", FLAWS)
+def test_a_wrong_one_is_caught_by_this_check_and_by_no_other(
+    name: str, right_one: Proof, tmp_path: Path
+) -> None:
+    if name in ROOT_ONLY:
+        pytest.skip(ROOT_ONLY[name])
+    flaw = FLAWS[name]
+    bench = proof(tmp_path, flaw)
+    if flaw.scenario != "plain":
+        bench.take("plain", right_one.plain)
+
+    findings = {
+        other: bench.judge(REQUIREMENTS[other])
+        for other, check in CHECKS.items()
+        if check.scenario == flaw.scenario
+    }
+
+    failed = {other: item.message for other, item in findings.items() if item.outcome == "failed"}
+    assert failed.keys() == {name, *flaw.also}
+    assert failed[name].strip()
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (),
+        (FakeAgents.exit(1),),
+        (FakeAgents.print_brief(),),
+        (FakeAgents.print("caesar.report/v1 success\n"),),
+        (FakeAgents.kill(),),
+        (FakeAgents.event("finished", status="success", summary="Done."),),
+    ],
+    ids=["exits", "fails", "echoes", "boasts", "dies", "only tells"],
+)
+def test_an_agent_that_does_nothing_scores_nothing(tmp_path: Path, steps: tuple[Step, ...]) -> None:
+    bench = Bench(
+        agent=FakeAgents(tmp_path)(*steps), profile=PROFILE, folder=tmp_path, settings=SETTINGS
+    )
+
+    outcomes = {name: bench.judge(one).outcome for name, one in REQUIREMENTS.items()}
+
+    assert "passed" not in outcomes.values()
+    assert outcomes["REPORT-001"] == "failed"
+    assert list(bench.trials) == ["plain"]
