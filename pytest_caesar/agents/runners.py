@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_caesar.agents.definitions import SUBMIT_TOOL, AgentDefinition
-
-if TYPE_CHECKING:
-    from pytest_caesar.agents.target import ProcessAgent
+from pytest_caesar.agents.spawning import child_session
+from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 
 _ALIASES = frozenset({"sonnet", "opus", "haiku", "best", "opusplan"})
 """Names that mean a model to Claude Code alone."""
@@ -40,6 +38,30 @@ def run_definition(
         display_name=definition.name,
         where=definition.file_path or "",
         definition=definition,
+    )
+
+
+def at_depth(agent: AgentTarget, *, depth: int, max_depth: int) -> AgentTarget:
+    """Give an agent the tools that its definition has at a depth.
+
+    Where it may not hand anything on it has no ``task`` tool; where its ``spawns`` name
+    others it has one, named or not. Any other agent stays as it is.
+
+    Args:
+        agent: what runs.
+        depth: its own, 1 for the first that is delegated to.
+        max_depth: from this depth on nothing is delegated.
+    """
+    if not isinstance(agent, ProcessAgent) or agent.definition is None:
+        return agent
+    # Ours is the depth that is refused, the system's the one whose agents ask in vain.
+    session = child_session(agent.definition, parent_depth=depth - 1, max_depth=max_depth - 1)
+    if session.tools is None or session.tools == agent.definition.tools:
+        return agent
+    before = _system_prompt(agent.definition)
+    after = _system_prompt(replace(agent.definition, tools=session.tools))
+    return replace(
+        agent, tools=session.tools, system_prompt=agent.system_prompt.replace(before, after)
     )
 
 

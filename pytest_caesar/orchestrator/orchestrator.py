@@ -21,6 +21,7 @@ from pytest_caesar.agents.models import decide_model
 from pytest_caesar.agents.network import decide_network
 from pytest_caesar.agents.places import Place
 from pytest_caesar.agents.roles import elect_agent, role_prompt
+from pytest_caesar.agents.runners import at_depth
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
@@ -272,6 +273,7 @@ class Orchestrator:
         target = self._target(agent, role, config)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)
+        target = at_depth(target, depth=depth, max_depth=config.policy.max_depth)
         network = decide_network(
             request.network,
             mode=request.mode,
