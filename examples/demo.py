@@ -13,6 +13,7 @@ EXAMPLES = {
     "fixer": ["--caesar-agent=agent:main"],
     "node": ["--caesar-agent=./agent.mjs"],
     "misbehaving": ["--caesar-agent=./agent.py"],
+    "va": ["--caesar-agent=agent:main"],
 }
 
 

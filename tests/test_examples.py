@@ -42,6 +42,7 @@ def run_pytest(folder: str, *words: str) -> subprocess.CompletedProcess[str]:
         ("fixer", "./agent.py", "read_only"),
         ("node", "./agent.mjs", "declares_it or told_to"),
         ("misbehaving", "./agent.py", "lie_about or prompt or behaves or not_know"),
+        ("va", "agent:main", "unit or enough"),
     ],
 )
 def test_an_example_passes_its_own_tests(folder: str, agent: str, test: str) -> None:
