@@ -147,5 +147,5 @@ def test_an_agent_that_policy_denies_is_refused_before_anything_is_written(
 
 
 def test_no_agent_at_all_is_an_error_that_says_how_to_give_one(repository: Repository) -> None:
-    with pytest.raises(CaesarError, match="pass agent=, or give one to the Orchestrator"):
+    with pytest.raises(CaesarError, match="pass agent= or role=, or give one to the Orchestrator"):
         Orchestrator(project=repository.path).delegate("Look.")
