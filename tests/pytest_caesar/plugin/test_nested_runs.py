@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs
 
 LEAD = """
@@ -88,4 +90,20 @@ def test_a_finding_about_them_counts(pytester: pytest.Pytester, run: Runs, write
     run(*AGENT).assert_outcomes(passed=1)
     result = run(*AGENT, "-o", "caesar_strict=true")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*t_0002 undeclared-change: *"])
+    result.stdout.fnmatch_lines(["undeclared-change in t_0002: *"])
+
+
+def test_the_example_of_the_docs_works(pytester: pytest.Pytester, run: Runs) -> None:
+    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    [example] = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    pytester.makepyfile(
+        asking_for_a_review="""
+        def main(agent):
+            (agent.workspace / "b.txt").write_text("two")
+            agent.file_changed("b.txt", "created")
+            assert agent.delegate("reviewer", "Look at b.txt", mode="read-only").ok
+            return agent.success("Done.")
+        """,
+        test_example=example,
+    )
+    run("--caesar-agent=asking_for_a_review:main").assert_outcomes(passed=1)
