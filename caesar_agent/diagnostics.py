@@ -132,6 +132,7 @@ CODES: dict[str, str] = {
     "delegation-invalid": "A file in delegations/ is no request, and was not carried out.",
     "delegation-unsafe": "delegations/ or delegated/ is a link or no folder, and was not entered.",
     "delegation-unfinished": "An agent that another one asked for could not be ended in time.",
+    "recording-without-children": "Agents that the agent asked for are not played back by themselves.",
     "record-unwritable": "The run could not be kept in its task directory.",
     # reconciliation and contradictions
     "undeclared-change": "Git shows a change that the report does not declare.",
@@ -150,6 +151,7 @@ CODES: dict[str, str] = {
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",
     "answer-foreign": "A question was answered by somebody who is not the orchestrator.",
     "answer-undelivered": "A scripted answer did not count: the question was closed before.",
+    "unanswered-question": "The agent asked, and had no answer.",
     "mailbox-unsafe": "questions/ or answers/ is a link or no folder, and was not entered.",
     "mailbox-unreadable": "questions/ or answers/ could not be read.",
     "mailbox-flooded": "questions/ holds more files than are looked at.",

@@ -69,6 +69,7 @@ _HOMES = {
 }
 
 
+# There is no __dir__ on purpose: freezegun reads every attribute that dir() names.
 def __getattr__(name: str) -> object:
     if name in _HOMES:
         import importlib  # noqa: PLC0415 - nothing is paid for what is not used
@@ -82,7 +83,3 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,12 @@ OF_A_PATH = frozenset({"undeclared-change", "phantom-change", "wrong-action", "u
 COLUMNS = 80
 """Columns that sentences of the harness and the agent are folded to."""
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
+"""Stands between a number and its unit while a line is folded."""
+
+COMMAND = 50
+"""Characters of the agent's command line that its event shows: the last ones."""
+
 WIDTH = 160
 """Characters of one line that an agent wrote."""
 
@@ -51,6 +58,7 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("process", process_line(run)),
         *_changes(run),
         *_findings(run),
+        *_gates(run),
         *_below(run),
         *_events(run),
         *_log(run),
@@ -102,8 +110,9 @@ def _place(name: str, path: Path) -> str:
 def _wrapped(text: str, *, indent: int) -> str:
     """Fold a long line between words; a path stays in one piece."""
     return "\n".join(
-        textwrap.wrap(
-            text,
+        line.replace(UNBROKEN, " ")
+        for line in textwrap.wrap(
+            re.sub(r"(?<=\d) (?=m?s\b)", UNBROKEN, text),
             width=COLUMNS,
             subsequent_indent=" " * indent,
             break_long_words=False,
@@ -166,6 +175,14 @@ def _findings(run: Run) -> list[str]:
     return _listed("diagnostics", lines, FINDINGS) if lines else []
 
 
+def _gates(run: Run) -> list[str]:
+    if not run.gates:
+        return []
+    from pytest_caesar.va.telling import gate_lines  # noqa: PLC0415 - seldom needed
+
+    return ["gates:", *gate_lines(run)]
+
+
 def _below(run: Run) -> list[str]:
     lines = tree_lines(run)
     return _listed("handed on to other agents", lines, BELOW) if lines else []
@@ -192,11 +209,20 @@ def _events(run: Run) -> list[str]:
         extra = event.model_dump(
             mode="json", exclude={"protocol", "seq", "at", "task_id", "type"}, exclude_none=True
         )
+        if event.type == "started":
+            extra["command"] = _end(extra["command"])
         told = " ".join(f"{key}={value}" for key, value in extra.items() if value not in ("", []))
-        lines.append(f"  {one_line(f'{event.seq} {event.type} {told}', limit=WIDTH)}")
+        line = one_line(f"{event.seq} {event.type} {told}", limit=WIDTH)
+        lines.append(_wrapped(f"  {line}", indent=4))
     count = len(run.events)
     shown = f"events (the last {EVENTS} of {count})" if count > EVENTS else "events"
     return [f"{shown}:", *lines]
+
+
+def _end(command: str) -> str:
+    """Keep the end of a long command, where the agent's own words stand."""
+    line = one_line(command, limit=4096)
+    return line if len(line) <= COMMAND else f"…{line[1 - COMMAND :]}"
 
 
 def _log(run: Run) -> list[str]:

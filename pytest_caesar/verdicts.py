@@ -23,6 +23,7 @@ STRICT = ALWAYS | {
     "phantom-change",
     "wrong-action",
     "process-leaked",
+    "unanswered-question",
     "event-line-invalid",
     "event-line-torn",
     "event-line-incomplete",
@@ -43,20 +44,23 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
         pytest.UsageError: the marker says what is not understood.
     """
     strict, allowed = settings.strict, set(settings.allow)
+    why = "caesar_strict" if strict else ""
     for mark in reversed(list(item.iter_markers("caesar"))):
-        unknown = sorted(set(mark.kwargs) - {"strict", "allow"})
+        unknown = sorted(set(mark.kwargs) - {"strict", "allow", "record"})
         if mark.args or unknown:
             found = ", ".join([*map(repr, mark.args), *unknown])
             raise pytest.UsageError(
-                f"{item.nodeid}: the marker caesar takes strict= and allow=, found {found}"
+                f"{item.nodeid}: the marker caesar takes strict=, allow= and record=, "
+                f"found {found}"
             )
         if mark.kwargs.get("strict") is not None:
             strict = bool(mark.kwargs["strict"])
+            why = "strict=True" if strict else ""
         codes = mark.kwargs.get("allow", ())
         allowed.update([codes] if isinstance(codes, str) else codes)
     _check_codes(item, allowed)
     counted = (STRICT if strict else ALWAYS) - allowed
-    return _failure(runs, counted)
+    return _failure(runs, counted, why=why)
 
 
 def _check_codes(item: pytest.Item, allowed: Iterable[str]) -> None:
@@ -68,28 +72,31 @@ def _check_codes(item: pytest.Item, allowed: Iterable[str]) -> None:
         )
 
 
-def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str]) -> str | None:
+def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str], *, why: str) -> str | None:
+    """Return the text of the failure; its first line is what a summary shows."""
     lines = []
     folders = []
+    codes: set[str] = set()
     for run in [one for top in runs for one in top.tree]:
         held = counted - {"gate-failed"} if run.retried else counted
         found = [finding for finding in run.diagnostics if finding.code in held]
         if found:
             folders.append(str(run.task_dir))
+        codes.update(finding.code for finding in found)
         lines += [
-            f"  {run.task.id} {finding.code}: {one_line(finding.message, limit=300)}"
+            f"{finding.code} in {run.task.id}: {one_line(finding.message, limit=300)}"
             for finding in found
         ]
     if not lines:
         return None
-    more = [f"  … and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
-    codes = sorted({line.split()[1].rstrip(":") for line in lines})
+    more = [f"… and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    strict = f" ({why})" if why and codes - ALWAYS else ""
     return "\n".join(
         [
-            "the test passed, but the harness found what must not be:",
             *lines[:SHOWN],
             *more,
-            f"where it is meant: @pytest.mark.caesar(allow={codes!r})",
+            f"the test itself passed; this fails it{strict}",
+            f"where it is meant: @pytest.mark.caesar(allow={sorted(codes)!r})",
             *(f"task directory: {one_line(folder, limit=400)}" for folder in folders[:3]),
         ]
     )

@@ -136,7 +136,7 @@ def _check_interpreter(file: Path, *, agent: str) -> None:
             agent=agent,
             program=str(file),
             problem=f"the first line of {name} names the interpreter {shown(interpreter)}, "
-            "which does not exist",
+            "which does not exist: install it, or name another one there",
         )
 
 

@@ -12,6 +12,7 @@ from caesar_agent.event_log import EventLog
 from caesar_agent.mailbox import AskedQuestion, Mailbox
 from caesar_agent.mailbox_events import MailboxEvents
 from caesar_agent.task_directory import TaskDirectory
+from caesar_agent.terminal import one_line
 from pytest_caesar.monotonic import monotonic, pause
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ JOIN_TIMEOUT = 10.0
 
 UNSCRIPTED = "no answer is scripted for this question"
 """What an agent is told whose question fails its test."""
+
+ENDINGS = {
+    "rejected": "none is scripted for it",
+    "expired": "its time was over",
+    "withdrawn": "the agent ended, or gave up, before there was one",
+}
+"""How a question ended that had no answer, by state."""
 
 
 class Attendance:
@@ -63,6 +71,7 @@ class Attendance:
         self._due: dict[str, tuple[Script, float]] = {}
         self._known: set[str] = set()
         self._answered: set[str] = set()
+        self._meant: set[str] = set()
         self._found: list[Diagnostic] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="caesar answers", daemon=True)
@@ -125,11 +134,14 @@ class Attendance:
 
     def _choose(self, question: AskedQuestion) -> Script | None:
         try:
-            return self._answers.choose(question)
+            script = self._answers.choose(question)
         except Exception as error:  # noqa: BLE001 - a matcher of the user's
             self._answers.fault(f"a matcher raised {type(error).__name__}: {error}")
             self._end_agent()
             return None
+        if script is not None and script.kind != "answer":
+            self._meant.add(question.id)  # silence, too, can be what a test wants
+        return script
 
     def _act(self, question: AskedQuestion, script: Script) -> None:
         if script.kind == "silence":
@@ -185,6 +197,12 @@ class Attendance:
                 self._close(question.id, "withdrawn", "")
         self.questions = self._mailbox.questions(final=True)
         for question in self.questions:
+            if question.answer is None and question.id not in self._meant:
+                self._note(
+                    "unanswered-question",
+                    f"the agent asked {one_line(question.question, limit=120)!r} "
+                    f"and had no answer: {ENDINGS.get(question.state, question.state)}",
+                )
             if question.answer is not None and question.id not in self._answered:
                 self._note_unwritable(self._events.tell_answer(question.id, question.answer))
                 if self._answers.policy == "fail":

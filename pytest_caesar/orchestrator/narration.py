@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Event, Task
+from caesar_agent.documents import AnswerEvent, Event, QuestionEvent, Task
 from caesar_agent.documents.timestamps import utc_now
 from caesar_agent.errors import CaesarError
 from caesar_agent.event_log import EventLog
 from caesar_agent.event_reading import EventTail, read_events
 from caesar_agent.task_directory import TaskDirectory
+from caesar_agent.terminal import one_line
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.recovery.streams import Translator, open_translator
@@ -62,6 +63,7 @@ class Narration:
         self._read = 0
         self._translator: Translator | None = open_translator(dialect) if dialect else None
         self._unwritable: Diagnostic | None = None
+        self._complete = False
 
     def started(self, command: str) -> None:
         """Write the ``started`` event, right before the agent starts."""
@@ -75,6 +77,11 @@ class Narration:
             for event in self._tail.read().events:
                 self._on_event(event)
 
+    def play_back(self) -> None:
+        """Let the event log that lies there be all that is told: nothing is added to it."""
+        self._complete = True
+        self._translator = None
+
     def close(self, outcome: Outcome) -> None:
         """Translate the rest, write how it ended, and read the whole log.
 
@@ -86,7 +93,9 @@ class Narration:
                 self._write_all(self._translator.finish())
                 break
             self._translate(chunk)
-        if outcome.timed_out:
+        if self._complete:
+            pass  # it has its end already
+        elif outcome.timed_out:
             text = f"the deadline of {self._task.deadline_ms} ms passed; the agent was ended"
             self._append(type="error", message=text, fatal=True)
         elif outcome.status == "cancelled":
@@ -103,10 +112,25 @@ class Narration:
                 )
         reading = read_events(self._directory.events_file, task_id=self._task.id)
         self.events = reading.events
-        self.diagnostics = reading.diagnostics
+        self.diagnostics = (*reading.diagnostics, *self._unheard())
         if self._unwritable is not None:
             self.diagnostics = (*self.diagnostics, self._unwritable)
         self.poll()
+
+    def _unheard(self) -> list[Diagnostic]:
+        """Tell of questions where there was no channel, so that nobody could answer."""
+        if self._task.channel is not None:
+            return []
+        answered = {event.id for event in self.events if isinstance(event, AnswerEvent)}
+        return [
+            Diagnostic(
+                code="unanswered-question",
+                message=f"the agent asked {one_line(event.question, limit=120)!r} in its events, "
+                "and the task had no return channel",
+            )
+            for event in self.events
+            if isinstance(event, QuestionEvent) and event.id not in answered
+        ]
 
     def _translate(self, chunk: bytes) -> None:
         self._read += len(chunk)

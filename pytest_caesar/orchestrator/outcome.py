@@ -47,3 +47,12 @@ class Outcome:
     duration_ms: int = 0
     leaked: tuple[LeakedProcess, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __repr__(self) -> str:
+        words: list[str] = [self.status.replace("_", " ")]
+        if self.signal:
+            words.append(self.signal)
+        elif self.exit_code is not None:
+            words.append(f"exit code {self.exit_code}")
+        words += [f"left behind {leaked.name} (pid {leaked.pid})" for leaked in self.leaked[:3]]
+        return f"<Outcome: {', '.join(words)}, {self.duration_ms} ms>"

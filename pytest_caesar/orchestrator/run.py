@@ -86,6 +86,7 @@ class Run:
         promised: keys that the report was to hand over in ``outputs``.
         retried: another attempt at the same task unit followed.
         children: what other agents did that this one asked for, in that order.
+        recording: where it was played back from, or None when the agent worked.
     """
 
     task: Task
@@ -111,6 +112,7 @@ class Run:
     promised: tuple[str, ...] = field(default=(), repr=False)
     retried: bool = field(default=False, repr=False)
     children: tuple[Run, ...] = field(default=(), repr=False)
+    recording: Path | None = field(default=None, repr=False)
 
     @property
     def changes(self) -> tuple[ObservedChange, ...]:
@@ -180,13 +182,15 @@ class Run:
         return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
 
     def __repr__(self) -> str:
-        cause: str = self.outcome.status
+        cause: str = f"process {self.outcome.status.replace('_', ' ')}"
         if self.outcome.exit_code:
             cause = f"exit code {self.outcome.exit_code}"
         elif self.outcome.signal:
-            cause = self.outcome.signal
-        codes = ", ".join(dict.fromkeys(item.code for item in self.diagnostics))
+            cause = f"{self.outcome.status.replace('_', ' ')}, {self.outcome.signal}"
+        codes = list(dict.fromkeys(item.code for item in self.diagnostics))
+        more = [f"{len(codes) - 3} more findings"] if len(codes) > 3 else []
+        # pytest cuts a long text in its middle: the cause comes first, the folder last.
         return (
             f"<Run {self.task.id} {self.task.agent}: {self.report.status} from {self.source}, "
-            f"{cause}{', ' + codes if codes else ''}>"
+            f"{', '.join([cause, *codes[:3], *more])}, in {self.task_dir}>"
         )

@@ -44,12 +44,21 @@ class ReconciledPath:
     old_path: str | None = None
     outside: bool = False
 
+    def __repr__(self) -> str:
+        declared, observed = self.declared_action or "nothing", self.observed_action or "no change"
+        return f"<{self.path!r} {self.verdict}: declared {declared}, git shows {observed}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
     """Every path of either side with its verdict, in path order."""
 
     entries: tuple[ReconciledPath, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = Counter(entry.verdict for entry in self.entries)
+        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts) or "no change"
+        return f"<Reconciliation: {told}>"
 
     @property
     def matched(self) -> tuple[ReconciledPath, ...]:

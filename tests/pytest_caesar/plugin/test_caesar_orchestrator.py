@@ -153,8 +153,8 @@ def test_a_read_only_task_that_wrote_fails_its_test(pytester: pytest.Pytester, r
     result.assert_outcomes(failed=1, passed=1, xfailed=1)
     result.stdout.fnmatch_lines(
         [
-            "the test passed, but the harness found what must not be:",
-            "  t_0001 read-only-violation: *",
+            "read-only-violation in t_0001: *",
+            "the test itself passed; this fails it",
             "where it is meant: @pytest.mark.caesar(allow=[[]'read-only-violation'[]])",
             "task directory: *t_0001",
         ]

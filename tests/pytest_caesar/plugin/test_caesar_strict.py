@@ -42,7 +42,7 @@ def test_findings_fail_a_test_that_is_strict(
     result = run()
     result.assert_outcomes(failed=1) if fails else result.assert_outcomes(passed=1)
     if fails:
-        result.stdout.fnmatch_lines(["  t_0001 phantom-change: *c.txt*"])
+        result.stdout.fnmatch_lines(["phantom-change in t_0001: *c.txt*"])
 
 
 def test_an_unknown_code_is_a_usage_error(pytester: pytest.Pytester, run: Runs) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 
+from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs
 
 START = """
@@ -19,18 +23,51 @@ def delegate(caesar_repo, caesar_orchestrator, caesar_fake_agent):
         )
 
     return delegates
-
-def test_it(delegate, caesar_fake_agent):
-    fake = caesar_fake_agent
 """
+
+FIXTURES = ("delegate", "caesar_answers", "caesar_orchestrator", "caesar_snapshot", "tmp_path")
+
+
+def written(body: str) -> str:
+    """Return a test with the fixtures that its body names; markers stand in front."""
+    lines = body.splitlines()
+    marks = [line for line in lines if line.startswith("@")]
+    names = ["caesar_fake_agent", *(name for name in FIXTURES if re.search(rf"\b{name}\b", body))]
+    rest = ["fake = caesar_fake_agent", *(line for line in lines if line not in marks)]
+    return "\n".join(
+        [*marks, f"def test_it({', '.join(names)}):", *(f"    {line}" for line in rest)]
+    )
 
 
 def failure(pytester: pytest.Pytester, run: Runs, body: str, *options: str) -> list[str]:
-    """Return the lines of the explanation of a failing test."""
-    pytester.makepyfile(START + "".join(f"    {line}\n" for line in body.splitlines()))
+    """Return the lines of the explanation of a failing test; what varies is left out."""
+    pytester.makepyfile(test_it=START + written(body))
     result = run(*options)
     result.assert_outcomes(failed=1)
-    return [line[2:].strip() for line in result.outlines if line.startswith("E ")]
+    explained = [line[2:].strip() for line in result.outlines if line.startswith("E ")]
+    return told(explained or _without_traceback(result.outlines))
+
+
+def _without_traceback(lines: list[str]) -> list[str]:
+    """Return the text of a failure that is shown alone."""
+    start = lines.index(next(line for line in lines if re.fullmatch("_+ test_it _+", line)))
+    text = itertools.takewhile(lambda line: line and line[0] not in "-=", lines[start + 1 :])
+    return [line.strip() for line in text]
+
+
+def told(lines: list[str]) -> list[str]:
+    """Replace folders, durations and process ids."""
+    for pattern, replacement in (
+        (r"^AssertionError: ", ""),
+        (r"/\S+?/repo/\.caesar", "FOLDER"),
+        (r"/\S+?/python\S* -I -S.*?…", "python …"),
+        (r"/\S+?/agent\.sh", "FOLDER/agent.sh"),
+        (r"file in /\S+?,", "file in FOLDER,"),
+        (r"\b\d+ ms\b", "N ms"),
+        (r"\bpid \d+|process \d+", "pid N"),
+    ):
+        lines = [re.sub(pattern, replacement, line) for line in lines]
+    return lines
 
 
 def test_a_refusal_is_shown_where_the_test_asked_for_it(
@@ -46,7 +83,7 @@ def test_a_refusal_is_shown_where_the_test_asked_for_it(
 
 
 def test_the_insides_are_shown_when_asked_for(pytester: pytest.Pytester, run: Runs) -> None:
-    pytester.makepyfile(START + "    delegate(fake.report(), objective=' ')\n")
+    pytester.makepyfile(START + written("delegate(fake.report(), objective=' ')"))
     run().stdout.no_fnmatch_line("*orchestrator/plan.py*")
     run("--full-trace").stdout.fnmatch_lines(["*orchestrator/plan.py*DelegationError"])
 
@@ -56,26 +93,28 @@ def test_an_error_of_the_test_itself_keeps_its_frames(pytester: pytest.Pytester,
     assert lines == ["NameError: name 'undefined' is not defined"]
 
 
-def test_undeclared_changes_are_listed(pytester: pytest.Pytester, run: Runs) -> None:
-    body = "run = delegate(fake.write('b', ''), fake.report(changes=[]))\n"
-    lines = failure(pytester, run, body + "assert run.reconciliation.undeclared == ()")
-    assert lines == [
-        "assert 1 entry == 0 entries:",
-        "only in the first: b: git shows created, not declared  [undeclared]",
-    ]
+PAGE = ROOT / "docs" / "failures.md"
+EXAMPLE = re.compile(
+    r"^### ([^\n]+)\n\n```python\n(.*?)^```\n\n```\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
+FAILURES = {
+    title: (body, told.splitlines())
+    for title, body, told in EXAMPLE.findall(PAGE.read_text("utf-8"))
+}
 
 
-def test_unexpected_diagnostics_are_listed(pytester: pytest.Pytester, run: Runs) -> None:
-    body = "run = delegate(fake.write('b', ''), fake.report(changes=[]))\n"
-    lines = failure(pytester, run, body + "assert run.diagnostics == ()")
-    assert lines[1].startswith("only in the first: undeclared-change: ")
+@pytest.mark.parametrize(("body", "expected"), FAILURES.values(), ids=FAILURES)
+def test_it_is_told_as_the_page_says(
+    pytester: pytest.Pytester, run: Runs, body: str, expected: list[str]
+) -> None:
+    assert failure(pytester, run, body) == expected
 
 
 def test_two_reports_differ_by_field(pytester: pytest.Pytester, run: Runs) -> None:
     body = "one, two = delegate(fake.report()), delegate(fake.report('failed'))\n"
     lines = failure(pytester, run, body + "assert one.report == two.report")
     assert lines == [
-        "AssertionError: assert the first report == the second one, which differ:",
+        "assert the first report == the second one, which differ:",
         "status: 'success' is not 'failed'",
         "task_id: 't_0001' is not 't_0002'",
     ]
@@ -95,17 +134,6 @@ def test_two_patches_differ_by_line(pytester: pytest.Pytester, run: Runs) -> Non
     lines = failure(pytester, run, body + "assert run.patch == run.patch.replace(b'+b', b'+c')")
     assert "- +b" in lines
     assert "+ +c" in lines
-
-
-def test_a_report_that_is_no_json_is_named_where_the_source_is_asked_for(
-    pytester: pytest.Pytester, run: Runs
-) -> None:
-    body = 'run = delegate(fake.report_bytes(\'{"status": "success",}\'))\n'
-    lines = failure(pytester, run, body + "assert run.source == 'file'")
-    assert any(
-        line.startswith("report-file-invalid: report.json is not a report") for line in lines
-    )
-    assert lines[-1].startswith("task directory: ")
 
 
 def test_a_test_that_fails_in_its_set_up_shows_its_runs_too(

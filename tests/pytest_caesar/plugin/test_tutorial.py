@@ -48,5 +48,5 @@ def test_its_lie_is_found_out_as_it_says(pytester: pytest.Pytester, run: Runs, f
     result = run("--caesar-agent=tidy:main", "test_tidy.py")
     result.assert_outcomes(failed=1)
     told = re.findall(r"^E  .*$", PAGE, re.MULTILINE)
-    assert len(told) == 2
+    assert len(told) == 3
     assert all(line in result.outlines for line in told)
