@@ -182,7 +182,7 @@ class Nesting:
             now = monotonic()
             seen = now if self._running or self._waiting else seen
             # An agent that never asks costs next to nothing; one that asks is heard at once.
-            pause(min(0.02, max(0.002, (now - seen) / 200)))
+            self._stop.wait(min(0.02, max(0.002, (now - seen) / 200)))
         self._wind_up()
 
     def _wind_up(self) -> None:

@@ -192,7 +192,8 @@ def scrubbed_environment(*, isolated: bool = False) -> dict[str, str]:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in keep
+        # By its CAESAR_TASK_DIR a process is known as an agent's, and ended with it.
+        if not name.startswith(("GIT_", "CAESAR_")) or name in keep
     }
     environment.update(
         LC_ALL="C",

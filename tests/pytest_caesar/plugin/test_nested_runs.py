@@ -71,11 +71,9 @@ def test_a_snapshot_shows_them(pytester: pytest.Pytester, run: Runs, write: None
     run(*AGENT).assert_outcomes(passed=1)
 
 
-def test_json_and_kept_folders_hold_them(
-    pytester: pytest.Pytester, run_both: Runs, write: None
-) -> None:
+def test_json_and_kept_folders_hold_them(pytester: pytest.Pytester, run: Runs, write: None) -> None:
     make_test(pytester, "assert run.succeeded")
-    result = run_both(*AGENT, "--caesar-json=runs.json", "--caesar-keep=kept")
+    result = run(*AGENT, "--caesar-json=runs.json", "--caesar-keep=kept")
     result.assert_outcomes(passed=1)
     [record] = json.loads((pytester.path / "runs.json").read_text())["runs"]
     [child] = record["children"]
@@ -107,3 +105,18 @@ def test_the_example_of_the_docs_works(pytester: pytest.Pytester, run: Runs) -> 
         test_example=example,
     )
     run("--caesar-agent=asking_for_a_review:main").assert_outcomes(passed=1)
+
+
+def test_a_clock_that_stands_still_does_not_stop_them(
+    pytester: pytest.Pytester, run: Runs, write: None
+) -> None:
+    pytester.makeconftest(
+        "import pytest\n@pytest.fixture(autouse=True)\n"
+        "def clock(caesar_clock): caesar_clock.set('2026-08-09T10:00:00Z')\n"
+    )
+    pytester.makepyfile(nested_lead_inside=LEAD)
+    make_test(
+        pytester,
+        "assert [one.task.created_at[:16] for one in run.tree] == ['2026-08-09T10:00'] * 2",
+    )
+    run("--caesar-agent=nested_lead_inside:main").assert_outcomes(passed=1)

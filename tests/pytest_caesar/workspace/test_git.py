@@ -10,6 +10,11 @@ import pytest
 from pytest_caesar.workspace.git import Git, GitError, scrubbed_environment
 
 
+def test_git_is_never_taken_for_a_process_of_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESAR_TASK_DIR", "/somewhere")
+    assert "CAESAR_TASK_DIR" not in scrubbed_environment()
+
+
 def test_variables_of_the_surroundings_never_redirect_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
