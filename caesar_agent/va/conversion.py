@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timezone
@@ -12,14 +13,17 @@ from caesar_agent.documents.event import Event
 from caesar_agent.documents.task import Isolation, Mode, Task
 from caesar_agent.documents.timestamps import format_timestamp, parse_timestamp
 from caesar_agent.errors import DocumentError
+from caesar_agent.terminal import printable
 from caesar_agent.va.message import LogLevel, ProgressLog, ProgressPayload, ProtocolMessage
-from caesar_agent.va.task_unit import TaskContext, TaskUnit
+from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
 
 TASK_UNIT: Final = "va_task_unit"
 """Field of ``task.json`` that holds the task unit, with its references resolved."""
 
 DEFAULT_DEADLINE_MS: Final = 600_000
 """Milliseconds for a task unit without a timeout. Source: the reference, ``default_timeout``."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,19 +220,26 @@ def _sections(unit: TaskUnit) -> Iterable[str]:
     if context.history:
         yield _section("Notes from before", "\n\n".join(context.history))
     if context.pitfalls:
-        told = (
-            f"{pitfall.id} ({pitfall.failure_type}): tried {pitfall.attempted}; "
-            f"probably failed because {pitfall.hypothesis}"
-            + (f"; missing was {pitfall.missing_context}" if pitfall.missing_context else "")
-            for pitfall in context.pitfalls
-        )
-        yield _section("Pitfalls of earlier attempts", _list(told))
+        yield _section("Pitfalls of earlier attempts", _list(map(_pitfall, context.pitfalls)))
     if unit.inputs:
         text = json.dumps(unit.dump()["inputs"], indent=2, ensure_ascii=False)
+        # Outputs of another agent may hold them, and no command line takes one.
+        text = _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
         yield _section("Inputs", f"```json\n{text}\n```")
     if unit.promised:
         keys = "These keys are expected in the object `outputs` of the report:"
         yield _section("Outputs", f"{keys}\n\n{_list(unit.promised)}")
+
+
+def _pitfall(pitfall: Pitfall) -> str:
+    """Tell one in a sentence; its words are those of an agent, so nothing in them may act."""
+    told = (
+        f"{pitfall.id} ({pitfall.failure_type}): tried {pitfall.attempted}; "
+        f"probably failed because {pitfall.hypothesis}"
+    )
+    if pitfall.missing_context:
+        told += f"; missing was {pitfall.missing_context}"
+    return printable(told, keep="\n\t").replace("\n", "\n  ")
 
 
 def _section(title: str, body: str) -> str:

@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # without importing typing
 
 if TYPE_CHECKING:
     from pytest_caesar.va.conversation import Messages, conversation_of
-    from pytest_caesar.va.dispatch import Dispatched, DispatchedUnits
+    from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
     from pytest_caesar.va.evidence import evidence_of
     from pytest_caesar.va.gates import CommandGate, Evaluation, GateError, ModelGate
 
@@ -27,8 +27,8 @@ __all__ = [
 
 _HOMES = {
     "CommandGate": "gates",
-    "Dispatched": "dispatch",
-    "DispatchedUnits": "dispatch",
+    "Dispatched": "dispatched",
+    "DispatchedUnits": "dispatched",
     "Evaluation": "gates",
     "GateError": "gates",
     "Messages": "conversation",

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from caesar_agent.documents.decoding import decode
+from caesar_agent.errors import CaesarError, DocumentError
+from caesar_agent.task_directory import MAX_DOCUMENT_BYTES
+from caesar_agent.terminal import one_line
 from caesar_agent.va.conversion import TASK_UNIT, task_fields
 from caesar_agent.va.errors import TaskGraphError, UnresolvedInputError
 from caesar_agent.va.evidence import BlockReason, Evidence
 from caesar_agent.va.graph import check_graph, next_ready, resolve_inputs
-from caesar_agent.va.lifecycle import TaskLifecycle, TaskState
+from caesar_agent.va.lifecycle import TaskLifecycle
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
 from pytest_caesar.orchestrator.plan import DEFAULT_TIMEOUT, MAX_DEADLINE_MS, DelegationError
 from pytest_caesar.va.conversation import ORCHESTRATOR, Messages, advance_with, conversation_of
+from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
 from pytest_caesar.va.gates import Gate, GateLike, as_gates, criteria_gates
 
@@ -23,91 +29,6 @@ if TYPE_CHECKING:
     from pytest_caesar.orchestrator.run import Run
 
 Agent: TypeAlias = "AgentTarget | str | None"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatched:
-    """What became of one task unit.
-
-    Attributes:
-        unit: as it was last dispatched: references resolved, pitfalls added. As it was
-            given when it never was.
-        evidence: of the last attempt; ``blocked`` by a dependency when there was none.
-        lifecycle: the attempts, each an execution.
-        runs: one for each attempt, in order; empty when it was never dispatched.
-        messages: what was said, in order, all attempts together.
-    """
-
-    unit: TaskUnit
-    evidence: Evidence
-    lifecycle: TaskLifecycle
-    runs: tuple[Run, ...] = ()
-    messages: Messages = field(default=Messages(), repr=False)
-
-    @property
-    def completed(self) -> bool:
-        """The evidence says so."""
-        return self.evidence.status == "completed"
-
-    @property
-    def state(self) -> TaskState:
-        """Where the task stands."""
-        return self.lifecycle.state
-
-    @property
-    def run(self) -> Run:
-        """The run of the last attempt.
-
-        Raises:
-            LookupError: the unit was never dispatched; ``evidence`` says why.
-        """
-        if not self.runs:
-            raise LookupError(f"{self.unit.id} was never dispatched: {_why(self.evidence)}")
-        return self.runs[-1]
-
-    def __repr__(self) -> str:
-        attempts = len(self.runs)
-        return (
-            f"<Dispatched {self.unit.id}: {self.evidence.status}, {attempts} "
-            f"attempt{'' if attempts == 1 else 's'}{_why(self.evidence, before=', ')}>"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DispatchedUnits:
-    """What became of several task units; ``units["id"]`` is one of them.
-
-    Attributes:
-        order: ids in the order of dispatch; what was never dispatched stands last.
-        by_id: each of them.
-    """
-
-    order: tuple[str, ...]
-    by_id: Mapping[str, Dispatched]
-
-    @property
-    def completed(self) -> bool:
-        """All of them are."""
-        return all(unit.completed for unit in self)
-
-    @property
-    def evidence(self) -> dict[str, Evidence]:
-        """The evidence of each, by id."""
-        return {unit.unit.id: unit.evidence for unit in self}
-
-    @property
-    def messages(self) -> Messages:
-        """What was said about all of them, in order."""
-        return Messages(message for unit in self for message in unit.messages)
-
-    def __getitem__(self, task_id: str) -> Dispatched:
-        return self.by_id[task_id]
-
-    def __iter__(self) -> Iterator[Dispatched]:
-        return (self.by_id[task_id] for task_id in self.order)
-
-    def __len__(self) -> int:
-        return len(self.order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +110,8 @@ def _work_through(
         del waiting[unit.id]
         try:
             resolved = resolve_inputs(unit, {key: item.evidence for key, item in done.items()})
-        except UnresolvedInputError as error:
+            check_deliverable(resolved)
+        except (UnresolvedInputError, UndeliverableError) as error:
             stopped[unit.id] = _stopped(orchestrator, unit, str(error))
             continue
         done[unit.id] = _attempt(orchestrator, resolved, wishes)
@@ -202,6 +124,41 @@ def _work_through(
 
 
 _ENDS = {"failed": "failed", "blocked": "is blocked", "cancelled": "was cancelled"}
+
+
+class UndeliverableError(CaesarError):
+    """A task unit cannot be written into a task that agents can read.
+
+    Attributes:
+        task_id: the unit.
+        problem: what is too much.
+    """
+
+    task_id: str
+    problem: str
+
+    def message(self) -> str:
+        """Name the unit and the problem."""
+        return f"task {one_line(self.task_id, limit=60)!r}: its inputs cannot be handed over: {self.problem}"
+
+
+def check_deliverable(unit: TaskUnit) -> None:
+    """Refuse a unit whose inputs, which other agents wrote, make a task that nobody can read.
+
+    Raises:
+        UndeliverableError: they are nested too deep, or too large.
+    """
+    if not unit.inputs:
+        return
+    text = json.dumps({TASK_UNIT: unit.dump()}, indent=2)
+    # They stand in the task twice: in the unit, and in the context that tells them.
+    if 2 * len(text) > MAX_DOCUMENT_BYTES:
+        problem = f"a task of more than {MAX_DOCUMENT_BYTES} bytes is not read"
+        raise UndeliverableError(task_id=unit.id, problem=problem)
+    try:
+        decode(text)
+    except DocumentError as error:
+        raise UndeliverableError(task_id=unit.id, problem=error.problem) from None
 
 
 def _attempt(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Dispatched:
@@ -302,9 +259,3 @@ def _check_ids(name: str, given: object, by_id: Mapping[str, TaskUnit]) -> None:
             task_id=unknown[0],
             problem=f"{name} names it, and it is none of the units: {', '.join(by_id)}",
         )
-
-
-def _why(evidence: Evidence, *, before: str = "") -> str:
-    if evidence.failure_detail:
-        return before + evidence.failure_detail.hypothesis
-    return before + evidence.block_reason.description if evidence.block_reason else ""

@@ -48,7 +48,8 @@ def evidence_of(run: Run) -> Evidence:
     status = "completed" if cause is None else "failed"
     if cause is None and any(not gate.passed for gate in run.gates):
         status = "blocked"
-    if run.report.status == "blocked" and run.outcome.status == "succeeded":
+    said_blocked = run.report.status == "blocked" and run.outcome.status == "succeeded"
+    if said_blocked and "read-only-violation" not in run.codes:
         status = "blocked"
     return Evidence(
         task_id=unit.id,

@@ -186,6 +186,18 @@ def test_questions_say_what_a_blocked_task_waits_for(
     assert said_about(run)[-1].type == "blocked"
 
 
+def test_what_was_changed_against_the_rules_is_no_open_question(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    report = fake.report("blocked", "?", questions=[{"id": "q", "question": "Why?"}])
+    run = orchestrator.delegate("Look", agent=fake(fake.write("b", ""), report), mode="read-only")
+
+    proof = proof_of(run)
+
+    assert proof["status"] == "failed"
+    assert proof["failureDetail"]["hypothesis"] == "the task is read-only, and files were changed"
+
+
 def test_a_warning_has_a_person_look_at_it(orchestrator: Orchestrator, fake: FakeAgents) -> None:
     gate = ModelGate("style", lambda run: 0.6, threshold=0.8, soft_threshold=0.5)
     run = orchestrator.delegate("Write", agent=fake(fake.report()), gates=[gate])
