@@ -153,6 +153,9 @@ class Conformance:
         ):
             message = str(call.excinfo.value) if call.excinfo else ""
             result = item.result(message, skipped=report.skipped)
+            if report.skipped and isinstance(report.longrepr, tuple):
+                # Where in our code it was skipped tells nobody anything.
+                report.longrepr = (item.nodeid, None, report.longrepr[2])  # type: ignore[assignment]
             report.caesar_conformance = asdict(result)  # type: ignore[attr-defined]
         return report
 

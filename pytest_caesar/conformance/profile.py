@@ -77,12 +77,14 @@ class Special:
         timeout: of ``slow``: seconds it is given, and that are not enough.
         answer: of ``asks``: what it is answered; "" takes the first option, or "yes".
         expects: of ``asks``: a text that report or patch contain after that answer, or "".
+        files: a repository of its own, or None for the usual one.
     """
 
     objective: str
     timeout: float = 2.0
     answer: str = ""
     expects: str = ""
+    files: Mapping[str, str | bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +239,7 @@ class _Reader:
         if not isinstance(value, dict):
             raise self._error(f'{name} is {value!r}: expected a table, [{name}] objective = "…"')
         more = {"slow": ("timeout",), "asks": ("answer", "expects")}.get(name, ())
-        self._check_keys(value, ("objective", *more), f"{name}.")
+        self._check_keys(value, ("objective", "files", *more), f"{name}.")
         if "objective" not in value:
             raise self._error(f"[{name}] has no objective: give {TABLES[name]}")
         table = f"{name}."
@@ -246,6 +248,7 @@ class _Reader:
             timeout=self._seconds(value, "timeout", table, 2.0),
             answer=self._text(value, "answer", table, ""),
             expects=self._text(value, "expects", table, ""),
+            files=self._table(value["files"], f"{name}.files") if "files" in value else None,
         )
         if special.expects and not special.answer:
             raise self._error(
@@ -260,13 +263,17 @@ class _Reader:
             return self._folder(self._text(values, "repository", "", ""))
         if "files" not in values:
             return FILES
-        files = values["files"]
+        return self._table(values["files"], "files")
+
+    def _table(self, files: Any, table: str) -> Mapping[str, str | bytes]:
         if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
-            raise self._error("files is not a table of texts by path")
+            raise self._error(f"[{table}] is not a table of texts by path")
         for name in files:
             parts = PurePosixPath(name).parts
             if not parts or name.startswith("/") or {"..", ".git", ".caesar"} & set(parts):
-                raise self._error(f"files names {name!r}: expected a path inside the repository")
+                raise self._error(
+                    f"[{table}] names {name!r}: expected a path inside the repository"
+                )
         return dict(files)
 
     def _folder(self, name: str) -> Mapping[str, str | bytes]:

@@ -109,14 +109,16 @@ class Stage:
         (root / NEIGHBOUR).mkdir(parents=True)
         (root / NEIGHBOUR / "keep.txt").write_text("Nobody's business.\n", encoding="utf-8")
         project = root / scenario.place / "project" if scenario.place else root / "project"
+        special = self.profile.specials.get(scenario.special)
+        files = self.profile.files if special is None or special.files is None else special.files
         if scenario.ground == "folder":
-            _write(project, self.profile.files)
+            _write(project, files)
         else:
             repository = Repository.create(project)
             if scenario.ground == "no commit":
-                _write(project, self.profile.files)
+                _write(project, files)
             else:
-                repository.commit(self.profile.files or {"README.md": "Empty.\n"})
+                repository.commit(files or {"README.md": "Empty.\n"})
         if scenario.uncommitted:
             (project / USERS_FILE).write_text(_users_text(), encoding="utf-8")
         home = root / "home"

@@ -11,6 +11,9 @@ from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
 from pytest_caesar.conformance.trial import Trial
 
+LATE = 0.5
+"""Share of its time after which an agent that ends unfinished has watched the clock."""
+
 _CONTROLS = re.compile(rb"\x1b[\[\]()][0-9;?]*[a-zA-Z]")
 
 
@@ -57,12 +60,18 @@ def _stopped(trial: Trial) -> Finding | None:
     outcome = trial.run.outcome
     if outcome.killed_after_report:
         return not_exercised("its report was there before the deadline: see PROCESS-001")
-    if not outcome.timed_out:
+    if not outcome.timed_out and not _stopped_itself(trial):
         return not_exercised(
             f"the objective of [slow] was done in {outcome.duration_ms} ms, before its timeout of "
             f"{trial.run.task.deadline_ms / 1000:g} s: give it more to do, or less time"
         )
     return None
+
+
+def _stopped_itself(trial: Trial) -> bool:
+    """Tell whether it watched the time, and ended with a report just before it was over."""
+    late = trial.run.outcome.duration_ms >= LATE * trial.run.task.deadline_ms
+    return late and trial.handed_in and trial.run.declared.status != "success"
 
 
 @check("PROCESS-004", "deadline")
