@@ -38,6 +38,7 @@ class Definitions:
         self._root = config.rootpath
         self._start = config.invocation_params.dir
         self._configured = tuple(config.getini("caesar_definitions"))
+        self._entry: str = config.getini("caesar_main_spawns").strip()
         self._checked: dict[tuple[Path, ...], dict[Path, tuple[Complaint, ...]]] = {}
         if config.args_source is not pytest.Config.ArgsSource.ARGS:
             # Without a path only definitions are checked, as with the conformance kit.
@@ -136,7 +137,7 @@ class Definitions:
         between files.
         """
         if group not in self._checked:
-            self._checked[group] = check_paths(group, relative_to=self._root)
+            self._checked[group] = check_paths(group, relative_to=self._root, entry=self._entry)
         return self._checked[group].get(file)
 
 

@@ -126,6 +126,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     parser.addini(
         "caesar_definitions", "folders of agent definitions, one a line", type="paths", default=[]
     )
+    parser.addini(
+        "caesar_main_spawns", "agents that the main session may start, as in spawns", default="*"
+    )
 
 
 def _stay_registered_once(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -39,20 +39,21 @@ def read_definition_files(paths: Iterable[Path]) -> dict[Path, bytes]:
 
 
 def check_paths(
-    paths: Iterable[Path], *, relative_to: Path | None = None
+    paths: Iterable[Path], *, relative_to: Path | None = None, entry: str = "*"
 ) -> dict[Path, tuple[Complaint, ...]]:
     """Check the definitions of folders and files, one by one and together.
 
     Args:
         paths: as for ``read_definition_files``.
         relative_to: paths in complaints are shown from this folder where they lie in it.
+        entry: whom the main session may start, as ``spawns`` says it.
 
     Returns:
         Every file that was read, with its complaints; none for a sound one.
     """
     files = read_definition_files(paths)
     names = {_shown(file, relative_to): file for file in files}
-    found = check_files({name: files[file] for name, file in names.items()})
+    found = check_files({name: files[file] for name, file in names.items()}, entry=entry)
     return {names[name]: complaints for name, complaints in found.items()}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.terminal import printable
 from pytest_caesar.agents.bundled import load_bundled_agents
 from pytest_caesar.agents.definitions import (
     AgentDefinition,
@@ -18,7 +19,7 @@ from pytest_caesar.agents.definitions import (
 )
 from pytest_caesar.agents.fallback import fallback_damage
 from pytest_caesar.agents.front_matter import FrontMatter, parse_front_matter
-from pytest_caesar.agents.plugins import list_plugin_roots
+from pytest_caesar.agents.plugins import PluginRoot, list_plugin_roots, plugin_registry
 
 FAMILIES = (".xcsh", ".claude", ".codex", ".gemini")
 """Highest first."""
@@ -165,6 +166,7 @@ def _folders(
     if home is not None:
         roots, problems = list_plugin_roots(home)
         findings += problems
+        findings += _plugin_findings(roots, cwd, plugin_registry(home))
         folders += [
             AgentFolder(
                 path=Path.cwd() / root.path / "agents",
@@ -174,6 +176,25 @@ def _folders(
             for root in roots
         ]
     return folders, project_dir, findings
+
+
+def _plugin_findings(
+    roots: Sequence[PluginRoot], cwd: Path, registry: Path
+) -> Iterator[Diagnostic]:
+    """Tell of plugins whose agents are missing, or count where nobody would expect them."""
+    for root in roots:
+        name = f"{root.plugin}@{root.marketplace}"
+        project = root.project_path
+        if not os.path.isdir(Path.cwd() / root.path):  # noqa: PTH112  (unlike Path, it never raises)
+            problem = f"Plugin {name} is registered at {root.path}, and there is no such folder"
+        elif project and Path(project) not in (cwd, *cwd.parents):
+            problem = (
+                f"Plugin {name} was installed for {project}, and its agents count here too: "
+                "the project of an installation is not looked at"
+            )
+        else:
+            continue
+        yield Diagnostic(code="plugin-registry", message=printable(problem), path=str(registry))
 
 
 def _nearest(cwd: Path, family: str, stop_at: Path | None) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_caesar.agents.discovery import discover_agents
-from pytest_caesar.agents.plugins import list_plugin_roots
+from pytest_caesar.agents.plugins import list_plugin_roots, plugin_registry
 from tests.pytest_caesar.agents.conftest import Write
 
 REGISTRY = ".claude/plugins/installed_plugins.json"
@@ -111,3 +111,28 @@ def test_agents_of_plugins_come_after_all_families_and_before_the_bundled(
     assert found is not None
     assert found.folder is not None
     assert (found.agent.source, found.folder.plugin) == ("user", "plug@m")
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({}, ""),
+        ({"projectPath": "{project}"}, ""),
+        ({"projectPath": "/elsewhere"}, "was installed for /elsewhere, and its agents count here"),
+        ({"installPath": "/no/such/folder"}, "is registered at /no/such/folder, and there is no"),
+    ],
+)
+def test_plugins_that_are_not_what_one_expects_are_told(
+    tmp_path: Path, entry: dict[str, str], told: str
+) -> None:
+    project, plugin = tmp_path / "project", tmp_path / "plugin"
+    project.mkdir()
+    plugin.mkdir()
+    entry = {key: value.format(project=project) for key, value in entry.items()}
+    registry = plugin_registry(tmp_path)
+    registry.parent.mkdir(parents=True)
+    plugins = {"one@market": [{"installPath": str(plugin), **entry}]}
+    registry.write_text(json.dumps({"version": 1, "plugins": plugins}))
+    found = discover_agents(project, tmp_path, stop_at=project).diagnostics
+    assert [one.code for one in found] == (["plugin-registry"] if told else [])
+    assert told in "".join(one.message for one in found)

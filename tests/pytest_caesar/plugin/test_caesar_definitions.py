@@ -113,6 +113,19 @@ def test_a_name_that_nobody_has_is_an_error(
     result.stdout.fnmatch_lines(['*spawns names *sonud*did you mean "sound"*'])
 
 
+def test_an_agent_that_nothing_can_start_is_an_error_where_the_main_session_is_limited(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    folder = pytester.path / ".claude" / "agents"
+    define(folder, "lead", "spawns: helper")
+    define(folder, "helper")
+    define(folder, "lost")
+    run(FLAG).assert_outcomes(passed=3)
+    result = run(FLAG, "-o", "caesar_main_spawns=lead")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines([".claude/agents/lost.md: nothing can start *lost*"])
+
+
 # --- selection ---------------------------------------------------------------------------
 
 
