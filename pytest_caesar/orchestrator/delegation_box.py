@@ -26,10 +26,12 @@ class DelegationBox:
 
     Args:
         directory: the task directory.
+        limit: most requests that are read; the rest is left aside.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, limit: int) -> None:
         self._directory = directory
+        self._limit = limit
         self._seen: set[str] = set()
         self._attempts = Attempts()
         self._found: dict[tuple[str, str], Diagnostic] = {}
@@ -85,16 +87,19 @@ class DelegationBox:
             if folder is None:
                 return ()
             found, more = files.names(folder)
-            if more:
-                problem = "it holds more files than are looked at; the rest is left aside"
-                self._note("delegation-invalid", REQUESTS, f"{REQUESTS}/: {problem}")
             new: list[tuple[int, DelegationFile]] = []
             for name in found:
+                if len(self._seen) >= self._limit:
+                    more = more or name.removesuffix(".json") not in self._seen
+                    continue
                 request = self._read(folder, name, final=final)
                 if request is not None:
                     self._seen.add(request.id)
                     written = files.signature(folder, name) or (0, 0, 0, 0)
                     new.append((written[2], request))
+            if more:
+                problem = "it holds more files than are looked at; the rest is left aside"
+                self._note("delegation-invalid", REQUESTS, f"{REQUESTS}/: {problem}")
         return tuple(request for _, request in sorted(new, key=lambda item: (item[0], item[1].id)))
 
     def _read(self, folder: int, name: str, *, final: bool) -> DelegationFile | None:

@@ -133,7 +133,8 @@ class Nesting:
     ) -> None:
         self.children: tuple[Run, ...] = ()
         self.diagnostics: tuple[Diagnostic, ...] = ()
-        self._box = DelegationBox(directory)
+        # So that an agent with too many hears of it, and one with thousands holds nobody up.
+        self._box = DelegationBox(directory, limit=2 * MAX_DELEGATIONS)
         self._asker = asker
         self._team = team
         self._start = start

@@ -613,7 +613,23 @@ def test_an_agent_that_floods_the_folder_is_stopped_at_a_bound(
     """
     run = asking_by_hand(body, repository, fake, asker)
     reason = outputs(run)["answer"]["reason"]
+    assert "delegation-invalid" not in run.codes
     assert reason == "This task has handed on 2 tasks already, and no more are taken."
+
+
+def test_of_thousands_of_requests_most_are_left_aside(
+    repository: Repository, fake: FakeAgents, asker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_caesar.orchestrator.nesting.MAX_DELEGATIONS", 2)
+    body = """
+        for number in range(30):
+            (box / f"r{number}.json").write_text(json.dumps(
+                {"id": f"r{number}", "agent": "nobody", "objective": "Look"}))
+    """
+    run = asking_by_hand(body, repository, fake, asker)
+    assert len(list((run.task_dir / "delegated").iterdir())) == 4
+    [finding] = [one for one in run.diagnostics if one.code == "delegation-invalid"]
+    assert "holds more files than are looked at" in finding.message
 
 
 def test_an_agent_that_hands_nothing_on_leaves_no_trace_of_it(
