@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from caesar_agent.errors import CaesarError
 from caesar_agent.va import DimensionFeedback
 from pytest_caesar.fake_agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
@@ -209,6 +211,24 @@ def test_words_of_the_agent_never_reach_a_command(
 
     assert [gate.command for gate in run.gates] == ["true"]
     assert not canary.exists()
+
+
+def test_nobody_else_writes_to_the_tree_while_gates_are_asked(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    refusals = []
+
+    def judge(run: Run) -> float:
+        with pytest.raises(CaesarError) as caught:
+            orchestrator.delegate("Write", agent=fake(fake.report()), isolation="inplace")
+        refusals.append(caught.value)
+        return 1.0
+
+    wishes: dict[str, Any] = {"agent": fake(fake.report()), "isolation": "inplace"}
+    orchestrator.delegate("Write", gates=[ModelGate("j", judge, 1)], **wishes)
+
+    assert [type(error).__name__ for error in refusals] == ["BusyError"]
+    assert orchestrator.delegate("Write", **wishes).succeeded, "the lock is given back"
 
 
 # --- judges ------------------------------------------------------------------------------
