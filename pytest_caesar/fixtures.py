@@ -41,7 +41,13 @@ def make_orchestrator(
     reaper.prepare()
     if session.is_worker:
         reaper.watch_parent()
-    orchestrator = Orchestrator(
+    kind: Callable[..., Orchestrator] = Orchestrator
+    if session.settings.hostile:
+        from pytest_caesar.conformance.hostile import HostileOrchestrator  # noqa: PLC0415 - see above
+
+        folder = request.getfixturevalue("tmp_path") / "caesar hostile"
+        kind = functools.partial(HostileOrchestrator, folder=folder)
+    orchestrator = kind(
         None if isinstance(agent, NoAgent) else agent,
         project=project,
         settings=OrchestratorSettings(

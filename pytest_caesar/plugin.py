@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.clock import Clock
+    from pytest_caesar.conformance.mutations import Mutations
     from pytest_caesar.fake_agent import FakeAgents
     from pytest_caesar.orchestrator.answers import ScriptedAnswers
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
@@ -96,6 +97,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="write what became of each requirement to PATH as JSON",
     )
     group.addoption(
+        "--caesar-hostile",
+        action="store_true",
+        dest="caesar_hostile",
+        help="run every delegation in hostile surroundings: GIT_* pointing elsewhere, the C "
+        "locale, stdin closed, few open files, odd paths",
+    )
+    group.addoption(
         "--caesar-definitions",
         action="store_true",
         dest="caesar_definitions",
@@ -156,6 +164,7 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_keep is not None
         or options.caesar_pass_env
         or options.caesar_conformance
+        or options.caesar_hostile
         or options.caesar_conformance_report is not None
         or config.getini("caesar_agent")
     ):
@@ -243,10 +252,14 @@ def pytest_leave_pdb() -> None:
 
 
 @pytest.fixture
-def caesar_repo(tmp_path: Path) -> Repository:
+def caesar_repo(request: pytest.FixtureRequest, tmp_path: Path) -> Repository:
     """Make a temporary git repository: ``commit({...})``, ``path``, ``head``, ``git(...)``."""
     from pytest_caesar.workspace.repository import Repository  # noqa: PLC0415 - see above
 
+    if request.config.getoption("caesar_hostile"):
+        from pytest_caesar.conformance.hostile import PLACE  # noqa: PLC0415 - only with it
+
+        return Repository.create(tmp_path / PLACE / "a repo")
     return Repository.create(tmp_path / "caesar" / "repo")
 
 
@@ -285,6 +298,14 @@ def caesar_fake_agent(tmp_path: Path) -> FakeAgents:
     from pytest_caesar.fake_agent import FakeAgents  # noqa: PLC0415 - see above
 
     return FakeAgents(tmp_path / "caesar" / "agents")
+
+
+@pytest.fixture
+def caesar_mutations() -> Mutations:
+    """Tell lies of a run, to see whether assertions notice: ``unnoticed(run, check)``."""
+    from pytest_caesar.conformance.mutations import Mutations  # noqa: PLC0415 - see above
+
+    return Mutations()
 
 
 @pytest.fixture

@@ -163,13 +163,18 @@ class CaesarSession:
             indirect=True,
         )
 
-    def pytest_report_header(self) -> str | None:
-        """Name the agents under test."""
-        if not self.agents:
-            return None
-        from pytest_caesar.summary import header_line  # noqa: PLC0415 - only with agents
+    def pytest_report_header(self) -> list[str]:
+        """Name the agents under test, and say when they are treated badly."""
+        lines = []
+        if self.agents:
+            from pytest_caesar.summary import header_line  # noqa: PLC0415 - only with agents
 
-        return header_line(self.agents)
+            lines.append(header_line(self.agents))
+        if self.settings.hostile:
+            from pytest_caesar.conformance.hostile import TOLD  # noqa: PLC0415 - only with it
+
+            lines.append(TOLD)
+        return lines
 
     # --- one test ----------------------------------------------------------------------
 
@@ -247,6 +252,11 @@ class CaesarSession:
             )
             for index, run in enumerate(new, 1)
         ]
+        if self.config.get_verbosity() > 0:
+            from pytest_caesar.conformance.coverage import exercised  # noqa: PLC0415 - only with -v
+
+            for run, told in zip(new, report.caesar_runs, strict=True):
+                told["requirements"] = sorted(exercised(run))
         if self.settings.junit and self.config.getoption("xmlpath", None):
             item.user_properties.extend(junit_property(run) for run in new)
         state.sent += len(new)
@@ -343,6 +353,12 @@ class CaesarSession:
         from pytest_caesar.summary import nothing_collected, summary_lines  # noqa: PLC0415 - once
 
         lines = summary_lines(self.records)
+        if self.records and self.config.get_verbosity() > 0:
+            from pytest_caesar.conformance.coverage import coverage_lines  # noqa: PLC0415 - with -v
+
+            lines += coverage_lines(
+                name for told in self.records for name in told.get("requirements", ())
+            )
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if nothing and self.agents and not terminalreporter.stats.get("deselected"):
             lines = nothing_collected(

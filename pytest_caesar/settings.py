@@ -51,6 +51,7 @@ class Settings:
         allow: codes of findings that never fail a test.
         junit: runs are written into the JUnit report as properties.
         conformance_report: file for what became of each requirement, or None.
+        hostile: every delegation runs in hostile surroundings.
         runner: what runs agent definitions; a path in it is absolute; or None.
     """
 
@@ -67,6 +68,7 @@ class Settings:
     allow: tuple[str, ...]
     junit: bool
     conformance_report: Path | None = None
+    hostile: bool = False
     runner: str | None = None
 
 
@@ -106,6 +108,7 @@ def read_settings(config: pytest.Config) -> Settings:
         allow=tuple(config.getini("caesar_allow")),
         junit=config.getini("caesar_junit"),
         conformance_report=_path(config.getoption("caesar_conformance_report"), started),
+        hostile=config.getoption("caesar_hostile"),
         runner=_runner(config.getoption("caesar_runner"), started)
         or _runner(config.getini("caesar_runner"), ini_folder),
     )
