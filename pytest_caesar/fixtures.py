@@ -12,6 +12,7 @@ from pytest_caesar.orchestrator import reaper
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.progress import progress_of
+from pytest_caesar.recordings.choice import cassette_of
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.session import CaesarSession, NoAgent
@@ -38,6 +39,12 @@ def make_orchestrator(
         options["clock"] = request.getfixturevalue("caesar_clock")
     if "caesar_answers" in request.fixturenames:
         options["answers"] = request.getfixturevalue("caesar_answers")
+    cassette = cassette_of(request, session.settings)
+    if cassette is not None:
+        options["performer"] = functools.partial(
+            cassette.performer, answers=options.get("answers")
+        )
+        session.state_of(request.node).judges.append(cassette.judge)
     reaper.prepare()
     if session.is_worker:
         reaper.watch_parent()

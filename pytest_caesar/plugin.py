@@ -110,6 +110,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="check agent definitions (.claude/agents/*.md and the like), each as a test; "
         "without a path nothing else runs",
     )
+    group.addoption(
+        "--caesar-record",
+        dest="caesar_record",
+        choices=("none", "once", "all", "off"),
+        help="play recorded agents back: none never records, once records where there is "
+        "nothing yet, all records anew; off lets agents work",
+    )
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
     parser.addini("caesar_runner", "what runs agents that are definitions", default="")
     parser.addini(
@@ -139,6 +146,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
 
 
+    parser.addini("caesar_record", "as --caesar-record", default="off")
+
+
 def _stay_registered_once(pluginmanager: pytest.PytestPluginManager) -> None:
     """Let ``-p`` and ``pytest_plugins`` name the module beside the entry point.
 
@@ -154,8 +164,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; resolve the agents when some are given."""
     config.addinivalue_line(
         "markers",
-        "caesar(strict=None, allow=()): strict=True makes findings of the harness fail the "
-        "test, strict=False does not; allow lists codes that never do",
+        "caesar(strict=None, allow=(), record=None): strict=True makes findings of the harness "
+        "fail the test, strict=False does not; allow lists codes that never do; record is "
+        "none, once, all or off",
     )
     options = config.option
     if (

@@ -30,6 +30,9 @@ A separate argument that is an existing path is taken for one of the folders to 
 from by pytest, before any plugin is asked, and moves the rootdir.
 """
 
+RECORD_MODES = ("none", "once", "all", "off")
+"""What ``--caesar-record``, the ini key and the marker may say."""
+
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -50,6 +53,8 @@ class Settings:
         strict: findings of the harness fail their test.
         allow: codes of findings that never fail a test.
         junit: runs are written into the JUnit report as properties.
+        record: ``--caesar-record``, or None; it goes before a test's marker.
+        record_default: the ini key, which goes after it.
         conformance_report: file for what became of each requirement, or None.
         hostile: every delegation runs in hostile surroundings.
         runner: what runs agent definitions; a path in it is absolute; or None.
@@ -67,6 +72,8 @@ class Settings:
     strict: bool
     allow: tuple[str, ...]
     junit: bool
+    record: str | None = None
+    record_default: str = "off"
     conformance_report: Path | None = None
     hostile: bool = False
     runner: str | None = None
@@ -94,6 +101,11 @@ def read_settings(config: pytest.Config) -> Settings:
                 "--caesar-agent is empty: expected a script, a command line, module:function, "
                 "or the name of an agent"
             )
+    record_default = config.getini("caesar_record")
+    if record_default not in RECORD_MODES:
+        raise pytest.UsageError(
+            f"caesar_record = {record_default}: expected one of {', '.join(RECORD_MODES)}"
+        )
     return Settings(
         agents=given or from_ini,
         agents_from_ini=not given and bool(from_ini),
@@ -107,6 +119,8 @@ def read_settings(config: pytest.Config) -> Settings:
         strict=config.getini("caesar_strict"),
         allow=tuple(config.getini("caesar_allow")),
         junit=config.getini("caesar_junit"),
+        record=config.getoption("caesar_record"),
+        record_default=record_default,
         conformance_report=_path(config.getoption("caesar_conformance_report"), started),
         hostile=config.getoption("caesar_hostile"),
         runner=_runner(config.getoption("caesar_runner"), started)

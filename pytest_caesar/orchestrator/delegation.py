@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,12 +33,13 @@ from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting
 from pytest_caesar.orchestrator.outcome import Outcome
+from pytest_caesar.orchestrator.performing import LiveAgent, Performer
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.orchestrator.plan import DelegationError, Request
 from pytest_caesar.orchestrator.record import write_record
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
 from pytest_caesar.orchestrator.run import Events, Run
-from pytest_caesar.orchestrator.starting import Start, run_agent, search_path
+from pytest_caesar.orchestrator.starting import Start, search_path
 from pytest_caesar.orchestrator.time_left import fit
 from pytest_caesar.orchestrator.verdict import settle
 from pytest_caesar.recovery.evidence import Evidence
@@ -74,6 +75,7 @@ class Delegation:
         cancelled: set to end the agent.
         inherited: what it has from the agent that asked for it, or None.
         nest: makes what serves the agent when it asks for others, or None.
+        performer: carries the task out: the agent, or what stands in for it.
     """
 
     request: Request
@@ -93,6 +95,7 @@ class Delegation:
     cancelled: threading.Event
     inherited: Inherited | None = None
     nest: Callable[..., Nesting] | None = None
+    performer: Performer = field(default_factory=LiveAgent)
 
     def carry_out(self) -> Run:
         """Run the whole cycle: prepare, start, end, recover, observe, reconcile.
@@ -136,7 +139,7 @@ class Delegation:
                     self._attendance(directory) as attendance,
                     self._nesting(directory, task, workspace) as nesting,
                 ):
-                    outcome = run_agent(start)
+                    outcome = self.performer.perform(start, workspace)
             except CaesarError:
                 raise
             except BaseException:
@@ -159,6 +162,7 @@ class Delegation:
                 *(nesting.diagnostics if nesting else ()),
                 *observation.diagnostics,
             )
+            findings = self.performer.findings(findings)
             declared = [change.path for change in recovered.report.changes]
             verdict = settle(
                 recovered,
@@ -183,7 +187,7 @@ class Delegation:
                 children=nesting.children if nesting else (),
                 **verdict,
             )
-            return self._recorded(self._judged(run), workspace)
+            return self._recorded(self._judged(self.performer.complete(run)), workspace)
 
     def _judged(self, run: Run) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
@@ -201,7 +205,7 @@ class Delegation:
             from pytest_caesar.va.gates import check_programs  # noqa: PLC0415 - as above
 
             check_programs(self.request.gates, path=search_path(self.settings.path_first))
-        if isinstance(self.agent, ProcessAgent):
+        if self.performer.starts_agent and isinstance(self.agent, ProcessAgent):
             find_program(self.agent, path=search_path(self.settings.path_first))
 
     # -- prepare

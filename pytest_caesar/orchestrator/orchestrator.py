@@ -27,6 +27,7 @@ from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting
+from pytest_caesar.orchestrator.performing import LiveAgent, Performer
 from pytest_caesar.orchestrator.plan import (
     DEFAULT_TIMEOUT,
     DelegationError,
@@ -97,6 +98,7 @@ class Orchestrator:
         new_id: gives task ids; each must be new in this project.
         answers: a script of answers; its being there opens the return channel.
         inherited: for agents that another agent asks for: what they have from its task.
+        performer: makes what carries a delegation out; the agent itself by default.
 
     Attributes:
         team: agents that an agent may ask for by name, before those that can be selected.
@@ -113,6 +115,7 @@ class Orchestrator:
         new_id: Callable[[], str] = _unique_id,
         answers: ScriptedAnswers | None = None,
         inherited: Inherited | None = None,
+        performer: Callable[[], Performer] = LiveAgent,
     ) -> None:
         self.agent = agent
         self.project = Path(project).absolute()
@@ -121,6 +124,7 @@ class Orchestrator:
         self.new_id = new_id
         self.answers = answers
         self.inherited = inherited
+        self.performer = performer
         self.team: dict[str, AgentTarget] = {}
         self.runs: list[Run] = []
 
@@ -316,6 +320,7 @@ class Orchestrator:
             cancelled=cancelled,
             inherited=self.inherited,
             nest=self._nest,
+            performer=self.performer(),
         )
 
     def _nest(self, parent: Delegation, **place: Any) -> Nesting:

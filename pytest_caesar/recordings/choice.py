@@ -1,0 +1,72 @@
+"""Whether a test's delegations are recorded or played back, and where."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from pytest_caesar.recordings.cassette import Cassette
+from pytest_caesar.settings import RECORD_MODES
+from pytest_caesar.snapshots.naming import file_stem
+
+if TYPE_CHECKING:
+    from pytest_caesar.settings import Settings
+
+FOLDER: Final = "__caesar__"
+"""Lies beside the module of the tests; snapshots are kept there too."""
+
+
+def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette | None:
+    """Return the recordings of a test, or None when its agents simply work.
+
+    Raises:
+        pytest.UsageError: a mode that there is not, or one that records in CI.
+    """
+    mode = _mode(request.node, settings)
+    if mode == "off":
+        return None
+    in_ci = is_ci(os.environ)
+    if in_ci and mode == "all":
+        raise pytest.UsageError(
+            "--caesar-record=all records anew, and in CI (the variable CI is set) nothing is "
+            "recorded: run it elsewhere and commit the recordings"
+        )
+    item = request.node
+    folders = {"rootdir": str(request.config.rootpath)}
+    if "tmp_path" in request.fixturenames:
+        folders["tmp-path"] = str(request.getfixturevalue("tmp_path"))
+    return Cassette(
+        recording_folder(item.path, item.nodeid, item.name),
+        "none" if in_ci or mode == "none" else "once" if mode == "once" else "all",
+        folders=folders,
+    )
+
+
+def recording_folder(module: Path, nodeid: str, name: str) -> Path:
+    """Return where the recordings of a test lie."""
+    return module.parent / FOLDER / module.stem / f"{file_stem(nodeid, name)}.recording"
+
+
+def is_ci(environ: Mapping[str, str]) -> bool:
+    """Tell whether this is continuous integration, by the variable that all of them set."""
+    return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
+
+
+def _mode(item: pytest.Item, settings: Settings) -> str:
+    """Return the mode of the command line, else of the nearest marker, else of the ini file."""
+    if settings.record is not None:
+        return settings.record
+    for mark in item.iter_markers("caesar"):
+        mode = mark.kwargs.get("record")
+        if mode is not None:
+            if mode not in RECORD_MODES:
+                raise pytest.UsageError(
+                    f"{item.nodeid}: the marker caesar has record={mode!r}, expected one of "
+                    f"{', '.join(RECORD_MODES)}"
+                )
+            return str(mode)
+    return settings.record_default

@@ -1,0 +1,197 @@
+"""What must not, or need not, stand in a recording: secrets, folders, the task's id; pure.
+
+Folders of this machine become placeholders such as ``{{caesar:workspace}}`` and are put
+back when a recording is played back, elsewhere maybe. Secrets become placeholders that
+stay.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+MIN_SECRET = 8
+"""Characters of a value that is taken for a secret; shorter ones stand everywhere by chance."""
+
+_OPEN = b"{{caesar:"
+_SECRET_NAME = re.compile(
+    r"KEY(?!BOARD|MAP)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR)|PRIVATE|COOKIE"
+)
+_NAME = re.compile(rb"\{\{caesar:(\{\{|[a-z-]+(?::[a-z0-9-]+)?\}\}|secret:[^{}\n]{1,200}\}\})?")
+_BEFORE, _AFTER = rb"(?<![\w.-])", rb"(?![\w-]|\.\w)"
+
+
+class PlaceError(ValueError):
+    """A placeholder that nothing stands for."""
+
+
+def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables whose names say that they hold a secret, and whose values can.
+
+    A number is none: ``MAX_OUTPUT_TOKENS`` counts something.
+    """
+    return {
+        name: value
+        for name, value in environ.items()
+        if _SECRET_NAME.search(name.upper())
+        and len(value.strip()) >= MIN_SECRET
+        and not value.strip().isdigit()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """One way in which a value stands in bytes, and its placeholder."""
+
+    raw: bytes
+    placeholder: bytes
+    bounded: bool
+
+
+class Places:
+    """Puts placeholders for what varies, and back.
+
+    Args:
+        folders: absolute paths by name; the longest goes first where one lies in another.
+        task_id: id of the task.
+        secrets: values by the name of their variable.
+    """
+
+    def __init__(
+        self, folders: Mapping[str, str], *, task_id: str, secrets: Mapping[str, str]
+    ) -> None:
+        found = [_Spelling(_OPEN, _OPEN + b"{{", bounded=False)]
+        for name, value in secrets.items():
+            placeholder = f"{{{{caesar:secret:{_plain(name)}}}}}".encode()
+            found += [_Spelling(raw, placeholder, bounded=False) for raw in _disguises(value)]
+        self._values = {name.encode(): os.fsencode(path) for name, path in folders.items()}
+        self._values[b"task-id"] = task_id.encode()
+        shown: dict[bytes, bytes] = {}
+        for name, path in folders.items():
+            if len(path.strip("/")) > 1:
+                for raw, kind in _spellings(path):
+                    found.append(_Spelling(raw, _placeholder(name, kind), bounded=True))
+        for raw, kind in _spellings(task_id):
+            found.append(_Spelling(raw, _placeholder("task-id", kind), bounded=True))
+        for spelling in sorted(found, key=lambda item: -len(item.raw)):
+            shown.setdefault(spelling.raw, spelling.placeholder)
+        self._shown = shown
+        free = [s.raw for s in found if not s.bounded]
+        bounded = [s.raw for s in found if s.bounded]
+        self._all = _pattern(free, bounded)
+        self._secrets = _pattern([raw for raw in free if raw != _OPEN], [])
+
+    def hide(self, data: bytes) -> bytes:
+        """Return bytes with placeholders; ``show`` gives them back, but for secrets."""
+        if self._all is None:
+            return data
+        return self._all.sub(lambda match: self._shown[match[0]], data)
+
+    def show(self, data: bytes) -> bytes:
+        """Put back what placeholders stand for, here and now.
+
+        Raises:
+            PlaceError: there is no such placeholder.
+        """
+        return _NAME.sub(self._put_back, data)
+
+    def secret_in(self, data: bytes) -> str | None:
+        """Return the name of the variable whose value stands in bytes, or None."""
+        match = self._secrets.search(data) if self._secrets is not None else None
+        return (
+            None if match is None else self._shown[match[0]].decode()[len("{{caesar:secret:") : -2]
+        )
+
+    def hide_value(self, value: Any) -> Any:
+        """Hide in every text of a JSON value."""
+        return _mapped(value, self.hide)
+
+    def show_value(self, value: Any) -> Any:
+        """Show in every text of a JSON value."""
+        return _mapped(value, self.show)
+
+    def _put_back(self, match: re.Match[bytes]) -> bytes:
+        inside = match[1]
+        if inside == b"{{":
+            return _OPEN
+        if inside is not None and inside.startswith(b"secret:"):
+            return match[0]
+        name, _, kind = (inside or b"")[:-2].partition(b":")
+        value = self._values.get(name)
+        if value is None or kind not in _KINDS:
+            message = f"there is no placeholder {match[0].decode('utf-8', 'replace')!r}"
+            raise PlaceError(message)
+        return _KINDS[kind](value)
+
+
+def _ascii_json(raw: bytes) -> bytes:
+    return json.dumps(os.fsdecode(raw))[1:-1].encode()
+
+
+_KINDS: dict[bytes, Callable[[bytes], bytes]] = {
+    b"": lambda raw: raw,
+    b"json": _ascii_json,
+    b"slashes": lambda raw: raw.replace(b"/", b"\\/"),
+    b"quoted": lambda raw: quote(raw).encode(),
+    b"utf-16-le": lambda raw: os.fsdecode(raw).encode("utf-16-le", "surrogatepass"),
+    b"utf-16-be": lambda raw: os.fsdecode(raw).encode("utf-16-be", "surrogatepass"),
+}
+"""How a path or an id may be spelled."""
+
+
+def _spellings(text: str) -> Iterable[tuple[bytes, str]]:
+    raw = os.fsencode(text)
+    seen = set()
+    for kind, spell in _KINDS.items():
+        spelled = spell(raw)
+        if spelled not in seen:
+            seen.add(spelled)
+            yield spelled, kind.decode()
+
+
+def _disguises(secret: str) -> set[bytes]:
+    """Return a secret as it is, in JSON, in an address, and in an Authorization header."""
+    stripped = secret.strip()
+    raw = os.fsencode(stripped)
+    return {
+        raw,
+        json.dumps(stripped)[1:-1].encode(),
+        json.dumps(stripped, ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape"),
+        quote(raw, safe="").encode(),
+        base64.b64encode(raw),
+        stripped.encode("utf-16-le", "surrogatepass"),
+        stripped.encode("utf-16-be", "surrogatepass"),
+    }
+
+
+def _placeholder(name: str, kind: str) -> bytes:
+    return f"{{{{caesar:{name}{':' if kind else ''}{kind}}}}}".encode()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:200]
+
+
+def _pattern(free: Iterable[bytes], bounded: Iterable[bytes]) -> re.Pattern[bytes] | None:
+    parts = [(raw, re.escape(raw)) for raw in free]
+    parts += [(raw, _BEFORE + re.escape(raw) + _AFTER) for raw in bounded]
+    if not parts:
+        return None
+    return re.compile(b"|".join(part for _, part in sorted(parts, key=lambda one: -len(one[0]))))
+
+
+def _mapped(value: Any, change: Callable[[bytes], bytes]) -> Any:
+    if isinstance(value, str):
+        data = value.encode("utf-8", "surrogatepass")
+        return change(data).decode("utf-8", "surrogatepass")
+    if isinstance(value, dict):
+        return {key: _mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(item, change) for item in value]
+    return value
