@@ -41,7 +41,7 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
     """Say why a test that passed must fail, or None.
 
     Raises:
-        pytest.UsageError: the marker says what is not understood.
+        pytest.fail.Exception: the marker says what is not understood.
     """
     strict, allowed = settings.strict, set(settings.allow)
     why = "caesar_strict" if strict else ""
@@ -49,9 +49,10 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
         unknown = sorted(set(mark.kwargs) - {"strict", "allow", "record"})
         if mark.args or unknown:
             found = ", ".join([*map(repr, mark.args), *unknown])
-            raise pytest.UsageError(
+            pytest.fail(
                 f"{item.nodeid}: the marker caesar takes strict=, allow= and record=, "
-                f"found {found}"
+                f"found {found}",
+                pytrace=False,
             )
         if mark.kwargs.get("strict") is not None:
             strict = bool(mark.kwargs["strict"])
@@ -66,9 +67,10 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
 def _check_codes(item: pytest.Item, allowed: Iterable[str]) -> None:
     unknown = sorted(set(allowed) - set(CODES) - STRICT)
     if unknown:
-        raise pytest.UsageError(
+        pytest.fail(
             f"{item.nodeid}: {', '.join(unknown)} in caesar_allow or allow= is no code of a "
-            "finding: the reference of diagnostics lists them"
+            "finding: docs/diagnostics.md lists them",
+            pytrace=False,
         )
 
 

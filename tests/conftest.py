@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 from pathlib import Path
 
 import hypothesis
@@ -24,3 +25,10 @@ def _outside_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
         *("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"),
     ):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """Compile the packages once: children that may write no bytecode would each do it again."""
+    for name in ("caesar_agent", "pytest_caesar"):
+        compileall.compile_dir(ROOT / name, quiet=2)

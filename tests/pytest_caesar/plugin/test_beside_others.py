@@ -116,7 +116,7 @@ def test_runs_do_not_outlive_their_tests(
     result.stdout.fnmatch_lines(["*left: 0"])
 
 
-def test_subtests_and_unittest_are_tests_too(pytester: pytest.Pytester, run_both: Runs) -> None:
+def test_subtests_and_unittest_are_tests_too(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(
         """
         import unittest
@@ -140,7 +140,7 @@ def test_subtests_and_unittest_are_tests_too(pytester: pytest.Pytester, run_both
                     assert number == 0
         """
     )
-    result = run_both()
+    result = run()
     result.stdout.fnmatch_lines(
         [
             "*- caesar run t_0002: success (source: file) -*",

@@ -141,7 +141,7 @@ def test_a_comparison_that_is_gone_leaves_its_file_unused(
     pytester.makepyfile(test_p=PARAMETERS)
     run("--snapshot-update")
     pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
-    result = run_both()
+    result = run()
     result.stdout.fnmatch_lines(["*3 snapshots unused.*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     run_both("--snapshot-update").stdout.fnmatch_lines(["*3 unused snapshots deleted.*"])
@@ -406,7 +406,7 @@ PATCH = """\
 """
 
 
-def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run: Runs, run_both: Runs) -> None:
+def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(test_it=RUN)
     run("--snapshot-update", "--basetemp=one").assert_outcomes(passed=1)
     folder = pytester.path / "__caesar__" / "test_it"
@@ -426,7 +426,7 @@ def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run: Runs, run_bot
     assert '"at": "<time>"' in (folder / "test_run.events.json").read_text("utf-8")
     for file in folder.iterdir():
         assert str(pytester.path) not in file.read_text("utf-8"), file.name
-    result = run_both("--basetemp=another-and-longer")
+    result = run("--basetemp=another-and-longer")
     result.assert_outcomes(passed=1)
     assert result.ret == 0
 

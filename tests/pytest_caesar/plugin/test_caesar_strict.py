@@ -45,11 +45,13 @@ def test_findings_fail_a_test_that_is_strict(
         result.stdout.fnmatch_lines(["phantom-change in t_0001: *c.txt*"])
 
 
-def test_an_unknown_code_is_a_usage_error(pytester: pytest.Pytester, run: Runs) -> None:
+def test_an_unknown_code_is_named(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(SOURCE.format(mark="@pytest.mark.caesar(allow=['undeclared'])"))
     run().stdout.fnmatch_lines(["*undeclared in caesar_allow or allow= is no code of a finding*"])
 
 
 def test_an_unknown_argument_of_the_marker_is_named(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(SOURCE.format(mark="@pytest.mark.caesar(stict=True)"))
-    run().stdout.fnmatch_lines(["*the marker caesar takes strict= and allow=, found stict*"])
+    run().stdout.fnmatch_lines(
+        ["*the marker caesar takes strict=, allow= and record=, found stict"]
+    )

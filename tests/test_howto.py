@@ -1,0 +1,84 @@
+"""The how-to pages and the tutorial work: their files, their commands, and what those print."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from tests.conftest import ROOT
+
+Shell: TypeAlias = Callable[[str], str]
+
+PAGES = [*sorted((ROOT / "docs" / "howto").glob("*.md")), ROOT / "docs" / "tutorial.md"]
+BLOCK = re.compile(r"(?:`([\w./]+)`:\n\n)?^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly")
+NEEDED = {"agent.mjs": "node"}
+
+
+def commands(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Return each command of a console block with the lines that it prints."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, *lines = part.splitlines()
+        yield command, lines
+
+
+def assert_told(expected: list[str], printed: str, command: str) -> None:
+    """Compare in order; ``…`` stands for anything on one line, a line may go on."""
+    rest = printed
+    for line in expected:
+        pattern = ".*?".join(map(re.escape, line.split("…")))
+        found = re.search(pattern, rest)
+        assert found, f"$ {command}\nshould print {line!r}, and printed:\n{printed}"
+        rest = rest[found.end() :]
+
+
+@pytest.fixture
+def shell(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """Return what carries out a command of a page; pytest alone runs in this process, for time."""
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for name, value in {"PATH": here, "COLUMNS": "200", "PYTHONPATH": str(ROOT)}.items():
+        monkeypatch.setenv(name, value)
+
+    def run(command: str) -> str:
+        if command.startswith("pytest "):
+            result = pytester.runpytest_inprocess(*QUIET, *shlex.split(command)[1:])
+            return f"{result.stdout.str()}\n{result.stderr.str()}"
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=pytester.path,
+            env={**os.environ, "PYTEST_ADDOPTS": shlex.join(QUIET)},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, f"$ {command}\n{done.stdout}"
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_it_works_as_it_is_told(page: Path, pytester: pytest.Pytester, shell: Shell) -> None:
+    ran = 0
+    for name, language, text in BLOCK.findall(page.read_text("utf-8")):
+        if name:
+            (pytester.path / name).parent.mkdir(exist_ok=True)
+            (pytester.path / name).write_text(text, "utf-8")
+        elif language == "console":
+            for command, expected in commands(text):
+                if any(file in command and not shutil.which(NEEDED[file]) for file in NEEDED):
+                    continue
+                ran += 1
+                assert_told(expected, shell(command), command)
+    assert ran
