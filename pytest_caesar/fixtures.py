@@ -41,9 +41,7 @@ def make_orchestrator(
         options["answers"] = request.getfixturevalue("caesar_answers")
     cassette = cassette_of(request, session.settings)
     if cassette is not None:
-        options["performer"] = functools.partial(
-            cassette.performer, answers=options.get("answers")
-        )
+        options["performer"] = functools.partial(cassette.performer, answers=options.get("answers"))
         session.state_of(request.node).judges.append(cassette.judge)
     reaper.prepare()
     if session.is_worker:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_caesar.recordings.cassette import Cassette
 from pytest_caesar.settings import RECORD_MODES
 from pytest_caesar.snapshots.naming import file_stem
 
 if TYPE_CHECKING:
+    from pytest_caesar.recordings.cassette import Cassette
     from pytest_caesar.settings import Settings
 
 FOLDER: Final = "__caesar__"
@@ -29,6 +29,8 @@ def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette 
     mode = _mode(request.node, settings)
     if mode == "off":
         return None
+    from pytest_caesar.recordings.cassette import Cassette  # noqa: PLC0415 - only when asked for
+
     in_ci = is_ci(os.environ)
     if in_ci and mode == "all":
         raise pytest.UsageError(
