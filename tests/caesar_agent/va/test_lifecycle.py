@@ -113,6 +113,14 @@ def test_an_execution_keeps_its_history_in_order() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("state", STATES)
+def test_only_what_has_ended_says_when_it_did(state: TaskState) -> None:
+    execution = in_state(state)
+
+    assert (execution.completed_at is not None) == (state in {"completed", "failed", "cancelled"})
+    assert (execution.started_at is not None) == (state not in {"pending", "cancelled"})
+
+
 def test_a_retry_is_another_execution_with_the_next_attempt_and_an_id_of_its_own() -> None:
     failed = in_state("failed")
 
