@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _INTERPRETER = re.compile(r"(python|pypy|node|ruby|perl|bash|dash|zsh|deno|bun|sh)[0-9.]*")
+_PYTHON = re.compile(r"(python|pypy)[0-9.]*")
+_PYTHON_VALUED = ("-X", "-W", "--check-hash-based-pycs")
+"""Options of Python whose value is the argument after them."""
+_PYTHON_MODULE = re.compile(r"-[^-mcXW]*m(.*)")
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
@@ -77,6 +81,7 @@ def agent_of_command_line(
         origin="command",
         argv=(program, *(_absolute(argument, start) for argument in arguments)),
         project=str(start),
+        import_root=str(start) if _module(program, arguments) else "",
     )
 
 
@@ -92,15 +97,30 @@ def _absolute(argument: str, start: Path) -> str:
 
 def _name(program: str, arguments: Sequence[str]) -> str:
     """Return what people would call the agent: the script or module, not ``python``."""
+    if module := _module(program, arguments):
+        return module.removesuffix(".__main__")
     if _INTERPRETER.fullmatch(Path(program).name):
-        for index, argument in enumerate(arguments):
-            if argument == "-m" and index + 1 < len(arguments):
-                return arguments[index + 1].removesuffix(".__main__")
+        for argument in arguments:
             if not argument.startswith("-"):
                 return Path(argument).stem
             if argument == "-c":
                 break
     return Path(program).stem
+
+
+def _module(program: str, arguments: Sequence[str]) -> str:
+    """Return the module that a Python is told to run with ``-m``, or ""."""
+    if not _PYTHON.fullmatch(Path(program).name):
+        return ""
+    rest = iter(arguments)
+    for argument in rest:
+        if argument in _PYTHON_VALUED:
+            next(rest, None)
+        elif not argument.startswith("-") or argument == "-" or "c" in argument[1:2]:
+            break
+        elif match := _PYTHON_MODULE.fullmatch(argument):
+            return match[1] or next(rest, "")
+    return ""
 
 
 def _refusal(text: str, problem: str) -> SelectionError:

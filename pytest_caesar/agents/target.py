@@ -34,6 +34,8 @@ class ProcessAgent:
         tools: the only tools it may use (lower case), or None for no restriction.
         display_name: how it calls itself, or "".
         where: the file that declares it, or "".
+        import_root: folder that leads its ``PYTHONPATH``, or "": a Python that is told to
+            run a module works in another folder than the one the module was named in.
         definition: the definition it was made from, or None.
     """
 
@@ -52,6 +54,7 @@ class ProcessAgent:
     tools: tuple[str, ...] | None = None
     display_name: str = ""
     where: str = ""
+    import_root: str = ""
     definition: AgentDefinition | None = field(default=None, compare=False, repr=False)
 
 

@@ -90,6 +90,9 @@ def run_agent(start: Start) -> Outcome:
         if guard:
             environment[BLOCKED_AGENT] = guard
         if isinstance(start.agent, ProcessAgent):
+            if start.agent.import_root:
+                folders = (start.agent.import_root, environment.get("PYTHONPATH", ""))
+                environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
             return _run_process(start, start.agent, environment, home)
         if start.agent.subprocess:
             return _run_process(start, as_process(start.agent), environment, home)

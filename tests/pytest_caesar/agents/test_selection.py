@@ -381,6 +381,32 @@ def test_a_quote_that_is_never_closed_is_named(tmp_path: Path) -> None:
     assert "never closed" in refusal("sh 'x", tmp_path).problem
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python -m my_agent",
+        "python -u -X dev -mmy_agent",
+        "python3 -um my_agent.__main__ --fast",
+    ],
+)
+def test_a_python_that_runs_a_module_finds_it_from_the_starting_folder(
+    text: str, write: Write, tmp_path: Path
+) -> None:
+    for name in ("python", "python3"):
+        write(f"bin/{name}", SH, mode=0o755)
+    agent = process(text, tmp_path)
+    assert (agent.id, agent.import_root) == ("my_agent", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text", ["python agent.py -m x", "python -c pass -m x", "sh -m x", "python"]
+)
+def test_no_other_command_line_has_an_import_root(text: str, write: Write, tmp_path: Path) -> None:
+    for name in ("python", "sh"):
+        write(f"bin/{name}", SH, mode=0o755)
+    assert process(text, tmp_path).import_root == ""
+
+
 def test_an_unknown_token_in_a_command_line_is_named(tmp_path: Path) -> None:
     assert "unknown token {{promt}}" in refusal("sh {{promt}}", tmp_path).problem
 

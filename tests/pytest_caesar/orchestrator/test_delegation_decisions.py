@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -135,6 +136,26 @@ def test_a_name_is_looked_up_in_the_project_under_test(
         project=repository.path, settings=OrchestratorSettings(agents_root=project)
     ).delegate("Look.", agent="named", mode="read-only")
     assert run.summary == "named"
+
+
+def test_the_module_of_a_command_line_is_found_where_the_run_was_started(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = tmp_path / "start"
+    start.mkdir()
+    (start / "my_module.py").write_text(
+        "import os\nopen('path.txt', 'w').write(os.environ['PYTHONPATH'])\nimport beside\n" + ECHO
+    )
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "beside.py").write_text("")
+    monkeypatch.chdir(start)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
+    settings = OrchestratorSettings(pass_env=("PYTHONPATH",))
+    orchestrator = Orchestrator(project=repository.path, settings=settings)
+    run = orchestrator.delegate("Look.", agent="python -m my_module")
+    assert run.succeeded, run.raw_log
+    said = (run.workspace / "path.txt").read_text()
+    assert said == f"{start}{os.pathsep}{tmp_path / 'more'}"
 
 
 def test_an_agent_that_policy_denies_is_refused_before_anything_is_written(
