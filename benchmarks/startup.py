@@ -25,7 +25,9 @@ def _command(folder: str, *argv: str) -> Callable[[], object]:
 def rows() -> list[Row]:
     """Idle tax of the plugin, and the import of the SDK."""
     with tempfile.TemporaryDirectory() as folder:
-        collect = ("-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider")
+        # Hypothesis imports itself at the end of each run: several times what is looked for here.
+        quiet = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+        collect = ("-m", "pytest", "--collect-only", "-q", *quiet)
         plugin, without, neither = interleave(
             _command(folder, *collect),
             _command(folder, *collect, "-p", "no:caesar"),
