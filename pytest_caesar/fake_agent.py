@@ -25,11 +25,11 @@ from typing import Any, Literal, TypeAlias
 
 from pytest_caesar.agents.target import ProcessAgent
 
-Place: TypeAlias = Literal["file", "submission", "stdout", "fence"]
+Place: TypeAlias = Literal["file", "submission", "message", "stdout", "fence"]
 """Where a report is handed in.
 
 ``file`` is ``$CAESAR_REPORT_PATH``, ``submission`` what the return channel would keep,
-``stdout`` an object among the output, ``fence`` a fenced block among the output.
+``message`` the structured final message of an agent made with ``structured=True``, ``stdout`` an object among the output, ``fence`` a fenced block among the output.
 """
 
 Declared: TypeAlias = "str | tuple[str, str] | Mapping[str, object]"
@@ -67,6 +67,7 @@ class FakeAgents:
         native_read_only: bool = False,
         dialect: str | None = None,
         brief_on_stdin: bool = False,
+        structured: bool = False,
     ) -> ProcessAgent:
         """Make an agent that carries out steps in order, and then exits with code 0.
 
@@ -76,6 +77,7 @@ class FakeAgents:
             native_read_only: as in ``ProcessAgent``.
             dialect: as in ``ProcessAgent``.
             brief_on_stdin: as in ``ProcessAgent``.
+            structured: a structured final message is asked for, as of some CLIs.
 
         Raises:
             TypeError: something is no step.
@@ -92,6 +94,7 @@ class FakeAgents:
             native_read_only=native_read_only,
             dialect=dialect,
             brief_on_stdin=brief_on_stdin,
+            structured=structured,
         )
 
     # --- the workspace -----------------------------------------------------------------
@@ -215,9 +218,11 @@ class FakeAgents:
         return _step("report_bytes", data=_bytes(content), to=to)
 
     @staticmethod
-    def report_as(kind: Literal["directory", "fifo", "symlink"], target: str = "") -> Step:
+    def report_as(
+        kind: Literal["directory", "fifo", "symlink"], target: str = "", *, to: Place = "file"
+    ) -> Step:
         """Put something that is no file where the report is expected."""
-        return _step("report_as", kind=kind, target=target)
+        return _step("report_as", kind=kind, target=target, to=to)
 
     # --- life and death ----------------------------------------------------------------
 

@@ -186,17 +186,23 @@ def report_bytes(data, to):
     if to in ("stdout", "fence"):
         output(data, 1, False)
         return
-    path = os.environ["CAESAR_REPORT_PATH"]
-    if to == "submission":
-        path = os.path.join(os.environ["CAESAR_TASK_DIR"], "submission.json")
+    path = report_path(to)
     with open(path + ".tmp", "wb") as file:
         file.write(data)
     os.replace(path + ".tmp", path)
 
 
-def report_as(kind, target):
+def report_path(to):
+    """Return the file that a report is handed in as."""
+    names = {"submission": "submission.json", "message": "final-message.txt"}
+    if to in names:
+        return os.path.join(os.environ["CAESAR_TASK_DIR"], names[to])
+    return os.environ["CAESAR_REPORT_PATH"]
+
+
+def report_as(kind, target, to):
     """Put something that is no file where the report is expected."""
-    path = os.environ["CAESAR_REPORT_PATH"]
+    path = report_path(to)
     if kind == "directory":
         os.mkdir(path)
     elif kind == "fifo":

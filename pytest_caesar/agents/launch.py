@@ -92,7 +92,7 @@ def expected_source(agent: ProcessAgent, *, mode: Mode, channel: bool = False) -
     ``report.json``, so it prints its report (``extracted``) or is held to the schema.
     """
     if agent.cli is None:
-        return "file"
+        return "schema" if agent.structured else "file"
     cli = CATALOGUE[agent.cli]
     if channel and cli.injection != "none":
         return "channel"

@@ -29,6 +29,7 @@ class ProcessAgent:
         dialect: its native stream on stdout, or None for plain output.
         brief_on_stdin: the brief is written to stdin, which is then closed.
         system_prompt: put in front of the context, from a definition or a role.
+        structured: without ``cli``: it puts a structured final message into ``final-message.txt``.
         cli: id of the catalogue entry that makes its command line, or None.
         model: the model it wants when the task names none, or None.
         tools: the only tools it may use (lower case), or None for no restriction.
@@ -50,6 +51,7 @@ class ProcessAgent:
     brief_on_stdin: bool = False
     system_prompt: str = ""
     cli: str | None = None
+    structured: bool = False
     model: str | None = None
     tools: tuple[str, ...] | None = None
     display_name: str = ""
