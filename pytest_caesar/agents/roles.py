@@ -6,29 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_caesar.agents.command import find_program
-from pytest_caesar.agents.config import Config, PolicyConfig, Role
-from pytest_caesar.agents.errors import CommandError, SelectionError, near_miss
+from pytest_caesar.agents.config import PolicyConfig, Role
+from pytest_caesar.agents.errors import CommandError, SelectionError
 from pytest_caesar.agents.places import Place
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 
 MAX_PROMPT_BYTES = 1 << 20
 """A longer prompt is another file by mistake."""
-
-
-def find_role(config: Config, name: str) -> Role:
-    """Return the role of a name; ``SelectionError`` lists what there is."""
-    for role in config.roles:
-        if role.name == name:
-            return role
-    names = tuple(role.name for role in config.roles)
-    raise SelectionError(
-        selected=name,
-        problem=f"there is no role of that name{near_miss(name, names) or '.'} "
-        f"Roles there are: {', '.join(names)}",
-        fits=(),
-        available=names,
-    )
 
 
 def elect_agent(role: Role, place: Place, policy: PolicyConfig) -> AgentTarget:

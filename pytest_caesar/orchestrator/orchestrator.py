@@ -26,6 +26,7 @@ from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.delegation import Delegation
+from pytest_caesar.orchestrator.given_agent import as_given, no_agent
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting
 from pytest_caesar.orchestrator.performing import LiveAgent, Performer
 from pytest_caesar.orchestrator.plan import (
@@ -91,7 +92,7 @@ class Orchestrator:
     """Delegates tasks to agents and tells what came of them.
 
     Args:
-        agent: who works when ``delegate`` names nobody.
+        agent: who works when ``delegate`` names nobody; as there.
         project: the repository (or plain folder) that is delegated on.
         settings: how every delegation is treated.
         clock: gives the times written into documents, in UTC.
@@ -107,7 +108,7 @@ class Orchestrator:
 
     def __init__(
         self,
-        agent: AgentTarget | None = None,
+        agent: AgentTarget | str | Path | None = None,
         *,
         project: Path | str,
         settings: OrchestratorSettings | None = None,
@@ -129,14 +130,14 @@ class Orchestrator:
         self.runs: list[Run] = []
 
     def __repr__(self) -> str:
-        agent = self.agent.id if self.agent is not None else None
-        return f"<Orchestrator of agent {agent!r} on {self.project}>"
+        name = getattr(self.agent, "id", self.agent)
+        return f"<Orchestrator of agent {name!r} on {self.project}>"
 
     def delegate(  # noqa: PLR0913 - the fields of a task, all by name
         self,
         objective: str,
         *,
-        agent: AgentTarget | str | None = None,
+        agent: AgentTarget | str | Path | None = None,
         context: str = "",
         constraints: Iterable[str] = (),
         acceptance_criteria: Iterable[str] = (),
@@ -159,7 +160,7 @@ class Orchestrator:
 
         Args:
             objective: what the agent is to do.
-            agent: who does it; a name is selected as ``--caesar-agent`` would.
+            agent: who does it; a name is selected as ``--caesar-agent`` would, a path too.
             context: excerpts, history, links; any length.
             constraints: what must not happen, a sentence each.
             acceptance_criteria: what must hold afterwards, a sentence each; one that begins
@@ -167,7 +168,8 @@ class Orchestrator:
             mode: ``read-only`` or ``write``.
             isolation: ``worktree``, ``inplace``, or ``auto``.
             timeout: seconds until the agent is ended.
-            role: the requested profile.
+            role: the requested profile: without an agent, a ``[[role]]`` that elects one;
+                with an agent, any words.
             model: for agents whose command line takes one.
             network: ``on``, ``off``, or ``auto``.
             channel: open the return channel; None leaves it to the answers in use.
@@ -203,7 +205,9 @@ class Orchestrator:
             promised=promised,
             task_fields=task_fields or {},
         )
-        return self._finish(self._delegation(request, agent, threading.Event()).carry_out())
+        return self._finish(
+            self._delegation(request, as_given(agent), threading.Event()).carry_out()
+        )
 
     @overload
     def dispatch(self, units: TaskUnit | Mapping[str, Any], **wishes: Any) -> Dispatched: ...
@@ -231,7 +235,7 @@ class Orchestrator:
         return dispatch(self, units, **wishes)
 
     def start(
-        self, objective: str, *, agent: AgentTarget | str | None = None, **wishes: Any
+        self, objective: str, *, agent: AgentTarget | str | Path | None = None, **wishes: Any
     ) -> PendingRun:
         """Give one task to one agent in the background; takes what ``delegate`` takes.
 
@@ -244,7 +248,7 @@ class Orchestrator:
         cancelled = threading.Event()
         defaults = {"model": self.settings.model, "channel": self.answers is not None}
         request = _request(objective, **{**defaults, **wishes})
-        delegation = self._delegation(request, agent, cancelled)
+        delegation = self._delegation(request, as_given(agent), cancelled)
         target = delegation.agent
         if isinstance(target, FunctionAgent) and not target.subprocess:
             raise DelegationError(
@@ -274,7 +278,7 @@ class Orchestrator:
             else load_config(self.project, user_config=self.settings.user_config)
         )
         role = next((role for role in config.roles if role.name == request.role), None)
-        target = self._target(agent, role, config)
+        target = self._target(agent, role, config, wanted=request.role)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)
         target = at_depth(target, depth=depth, max_depth=config.policy.max_depth)
@@ -330,27 +334,28 @@ class Orchestrator:
         return nest(self, parent, **place)
 
     def _target(
-        self, agent: AgentTarget | str | None, role: Role | None, config: Config
+        self,
+        agent: AgentTarget | str | None,
+        role: Role | None,
+        config: Config,
+        *,
+        wanted: str | None,
     ) -> AgentTarget:
         """Return who does the work: whom the call names, else the role's, else our own."""
         agents_root = self.settings.agents_root or self.project
-        if isinstance(agent, str):
+        given = agent if agent is not None else as_given(self.agent)
+        if isinstance(given, str):
             return select(
-                agent,
+                given,
                 project=agents_root,
                 start=Path.cwd(),
                 user_config=self.settings.user_config,
                 runner=self.settings.runner,
             )
-        if agent is not None:
-            return agent
-        if self.agent is not None:
-            return self.agent
+        if given is not None:
+            return given
         if role is None:
-            raise DelegationError(
-                problem="no agent to delegate to: pass agent= or role=, or give one to the "
-                "Orchestrator; under pytest with --caesar-agent=./agent.sh"
-            )
+            raise no_agent(wanted, config)
         place = Place(
             project=agents_root,
             start=Path.cwd(),

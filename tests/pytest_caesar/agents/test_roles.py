@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.agents.config import Config, PolicyConfig, Role
+from pytest_caesar.agents.config import PolicyConfig, Role
 from pytest_caesar.agents.errors import SelectionError
 from pytest_caesar.agents.places import Place
-from pytest_caesar.agents.roles import elect_agent, find_role, role_prompt
+from pytest_caesar.agents.roles import elect_agent, role_prompt
 from pytest_caesar.agents.target import ProcessAgent
 from tests.pytest_caesar.agents.conftest import Write
 
@@ -28,16 +28,6 @@ def elect(place: Place, **policy: tuple[str, ...]) -> ProcessAgent:
     agent = elect_agent(ROLE, place, PolicyConfig(**policy))  # type: ignore[arg-type]
     assert isinstance(agent, ProcessAgent)
     return agent
-
-
-def test_a_role_is_found_by_its_name_and_a_near_miss_is_told() -> None:
-    assert find_role(Config(), "reviewer").mode == "read-only"
-    with pytest.raises(SelectionError) as caught:
-        find_role(Config(), "reviewr")
-    assert str(caught.value) == (
-        'cannot select the agent "reviewr": there is no role of that name; did you mean '
-        '"reviewer"? Roles there are: reviewer, implementer, investigator'
-    )
 
 
 def test_the_first_agent_whose_command_is_there_is_elected(write: Write, place: Place) -> None:

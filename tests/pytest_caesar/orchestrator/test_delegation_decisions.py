@@ -6,12 +6,14 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.workspace.repository import Repository
 
 ECHO = """
@@ -170,3 +172,48 @@ def test_an_agent_that_policy_denies_is_refused_before_anything_is_written(
 def test_no_agent_at_all_is_an_error_that_says_how_to_give_one(repository: Repository) -> None:
     with pytest.raises(CaesarError, match="pass agent= or role=, or give one to the Orchestrator"):
         Orchestrator(project=repository.path).delegate("Look.")
+
+
+def test_a_role_that_nobody_declared_is_named_beside_those_there_are(
+    repository: Repository, tmp_path: Path
+) -> None:
+    configure(repository, '[[role]]\nname = "tester"\nmode = "write"\n')
+    with pytest.raises(CaesarError) as caught:
+        Orchestrator(project=repository.path).delegate("Look.", role="testr")
+    said = str(caught.value)
+    assert 'there is no [[role]] "testr" in the configuration; did you mean "tester"?' in said
+    assert '"reviewer"' in said.partition("Roles there are: ")[2]
+    run = Orchestrator(echo(tmp_path), project=repository.path).delegate("Look.", role="any words")
+    assert run.task.role == "any words"
+
+
+def test_a_path_is_an_agent(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reviewer").write_text(f"#!{sys.executable}\n{ECHO}")
+    (tmp_path / "reviewer").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    orchestrator = Orchestrator(project=repository.path)
+    assert orchestrator.delegate("Look.", agent=Path("reviewer")).succeeded
+    assert Orchestrator(Path("reviewer"), project=repository.path).delegate("Look.").succeeded
+
+
+@pytest.mark.parametrize(
+    ("agent", "says"),
+    [
+        (echo, f'name it: agent="{__name__}:echo"'),
+        (
+            lambda agent: agent.success("Done."),
+            "write it at the top level of a module, and name it",
+        ),
+        (["sh", "agent.sh"], "of type list: expected a name as for --caesar-agent"),
+        (7, 'agent= is "7", of type int'),
+    ],
+)
+def test_what_can_be_no_agent_is_refused_with_what_can(
+    agent: Any, says: str, repository: Repository
+) -> None:
+    with pytest.raises(DelegationError) as caught:
+        Orchestrator(project=repository.path).delegate("Look.", agent=agent)
+    assert says in str(caught.value)
+    assert not (repository.path / ".caesar").exists()
