@@ -1,0 +1,94 @@
+"""Agents that know nothing of each other, in three languages, pass."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.pytest_caesar.plugin.running import Runs
+
+EXAMPLES = ROOT / "examples"
+
+WITH_SDK = f"""#!{sys.executable}
+import caesar_agent
+
+
+def main(agent: caesar_agent.Agent) -> caesar_agent.Report:
+    agent.progress("looking", pct=10)
+    if agent.task.objective == "Take your time":
+        agent.command(["sleep", "60"])
+    answer = None
+    if agent.task.objective == "Ask me":
+        answer = agent.ask("Really?", options=["yes", "no"], timeout=5)
+    if agent.task.mode == "write":
+        out = agent.workspace / "out.txt"
+        if not out.exists():
+            out.write_text("done\\n")
+            agent.file_changed("out.txt", "created")
+    agent.progress("done", pct=90)
+    return agent.success(f"The answer was {{answer}}.")
+
+
+caesar_agent.run(main)
+"""
+
+PROFILE = """
+objective = "Write out.txt"
+claims = ["writes", "declares", "events"]
+[asks]
+objective = "Ask me"
+answer = "no"
+expects = "The answer was no."
+[slow]
+objective = "Take your time"
+timeout = 1.5
+"""
+
+
+def copy_example(pytester: pytest.Pytester, name: str, *files: str) -> None:
+    for file in (*files, "caesar-conformance.toml"):
+        shutil.copy(EXAMPLES / name / file, pytester.path / file)
+
+
+def verdict(result: pytest.RunResult) -> re.Match[str]:
+    result.stdout.fnmatch_lines(["OACP v1: *"])
+    (line,) = (line for line in result.outlines if line.startswith("OACP v1: "))
+    found = re.fullmatch(r"OACP v1: (?:(.+), )?(\d+) of (\d+)(?: \(not .*\))?", line)
+    assert found, line
+    assert found[2] == found[3], line
+    assert result.ret == pytest.ExitCode.OK
+    return found
+
+
+def test_ten_lines_of_bash_reach_the_first_level(pytester: pytest.Pytester, run: Runs) -> None:
+    copy_example(pytester, "minimal", "agent-without-jq.sh")
+
+    result = run("--caesar-agent=./agent-without-jq.sh", "--caesar-conformance")
+
+    assert verdict(result)[1] == "minimal"
+    result.stdout.fnmatch_lines(["![[]OACP v1: minimal, *](https://img.shields.io/badge/*)"])
+
+
+def test_node_without_a_library_passes(pytester: pytest.Pytester, run: Runs) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed: apt install nodejs, or brew install node")
+    copy_example(pytester, "node", "agent.mjs")
+
+    result = run("--caesar-agent=./agent.mjs", "--caesar-conformance", "-m", "minimal or narrated")
+
+    assert int(verdict(result)[2]) > 25
+
+
+def test_an_agent_on_the_sdk_reaches_every_level(pytester: pytest.Pytester, run: Runs) -> None:
+    path = pytester.path / "agent.py"
+    path.write_text(WITH_SDK)
+    path.chmod(0o755)
+    (pytester.path / "caesar-conformance.toml").write_text(PROFILE)
+
+    result = run("--caesar-agent=./agent.py", "--caesar-conformance", "-n", "2")
+
+    assert verdict(result)[1] == "robust"
