@@ -175,26 +175,34 @@ class Nesting:
     # -- in the thread
 
     def _work(self) -> None:
+        try:
+            self._serve()
+        except Exception as error:  # noqa: BLE001 - nobody would hear of it in a thread
+            text = f"requests are served no longer: {type(error).__name__}: {error}"
+            self._note("delegation-unfinished", text)
+        finally:
+            self._wind_up()
+
+    def _serve(self) -> None:
         seen = monotonic()
         while not self._stop.is_set():
             self._receive()
             self._begin()
+            self._heed()
             self._collect()
             now = monotonic()
             seen = now if self._running or self._waiting else seen
             # An agent that never asks costs next to nothing; one that asks is heard at once.
             self._stop.wait(min(0.02, max(0.002, (now - seen) / 200)))
-        self._wind_up()
 
     def _wind_up(self) -> None:
         for errand in self._running:
             errand.pending.cancel()
-        for request in (*self._waiting, *self._box.new(final=True)):
-            self._order.append(request.id)
-            self._refuse(request, GONE)
         while self._running:
             self._collect()
             pause(0.005)
+        for request in (*self._waiting, *self._box.new(final=True)):
+            self._refuse(request, GONE)
 
     def _receive(self) -> None:
         for request in self._box.new():
@@ -237,11 +245,16 @@ class Nesting:
         target = self._team.find(request.agent)
         return _Errand(request, mode, self._start(request, target, mode, self.left))
 
+    def _heed(self) -> None:
+        """End those for whom nobody waits any more."""
+        for errand in self._running:
+            if self._box.is_closed(errand.request.id):
+                errand.pending.cancel()
+
     def _collect(self) -> None:
+        """Answer for those that have come to their end."""
         for errand in tuple(self._running):
             if not errand.pending.done:
-                if self._box.is_closed(errand.request.id):
-                    errand.pending.cancel()
                 continue
             self._running.remove(errand)
             try:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from caesar_agent import Agent, Delegated, MisuseError, Report
+from caesar_agent.delegating import Errand
 from caesar_agent.interruption import Interrupted
 from tests.caesar_agent.sdk import Desk, make_desk
 
@@ -192,6 +193,36 @@ def test_an_agent_that_is_stopped_withdraws(desk: Desk) -> None:
     assert desk.run(main, install_signals=True) == 1
     [note] = (desk.directory / "delegated").iterdir()
     assert json.loads(note.read_text())["state"] == "withdrawn"
+
+
+def test_an_answer_that_was_first_is_waited_for_until_it_is_complete(desk: Desk) -> None:
+    errand = Errand(desk.directory, "reviewer")
+    assert errand.ask(errand.request("Read the parser")) is None
+    (desk.directory / "delegated").mkdir()
+    answer = desk.directory / "delegated" / f"{errand.id}.json"
+    whole = done({"id": errand.id})
+    answer.write_bytes(whole[:20])
+    timer = threading.Timer(0.05, lambda: answer.write_bytes(whole))
+    timer.start()
+    try:
+        assert errand.wait(0.01).ok
+    finally:
+        timer.join(10)
+
+
+def test_what_was_withdrawn_comes_to_nothing(desk: Desk) -> None:
+    errand = Errand(desk.directory, "reviewer")
+    assert errand.ask(errand.request("Read the parser")) is None
+    assert errand.withdraw()
+    assert errand.wait(10).refusal == "It was withdrawn."
+    assert not errand.withdraw()
+
+
+def test_a_task_directory_that_is_gone_is_a_refusal(desk: Desk) -> None:
+    errand = Errand(desk.directory / "gone", "reviewer")
+    assert errand.withdraw()
+    result = errand.wait(0)
+    assert result.refusal == "Nothing came back before the deadline; it was withdrawn."
 
 
 @pytest.mark.parametrize("fake", ["link", "fifo", "folder"], ids=["a link", "a pipe", "a folder"])

@@ -362,6 +362,52 @@ def test_an_agent_that_cannot_be_started_is_a_refusal(repository: Repository, as
     assert "/no/such/program" in refusal(orchestrator.delegate("Have b written."))
 
 
+def test_a_fault_of_the_orchestrator_is_a_refusal_that_names_it(
+    repository: Repository, asker: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object) -> None:
+        raise RuntimeError("no idea")
+
+    monkeypatch.setattr("pytest_caesar.orchestrator.nesting.Team.names", fail)
+    run = Orchestrator(asker(ONE), project=repository.path).delegate("Have b written.")
+    assert refusal(run) == "The orchestrator failed: RuntimeError: no idea"
+
+
+def test_a_fault_between_requests_ends_the_others_and_is_told(
+    repository: Repository,
+    fake: FakeAgents,
+    program: Lead,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = tmp_path / "here"
+
+    def fail(self: object, request_id: str) -> bool:
+        if here.exists():
+            raise RuntimeError("no idea")
+        return False
+
+    monkeypatch.setattr("pytest_caesar.orchestrator.delegation_box.DelegationBox.is_closed", fail)
+    orchestrator = Orchestrator(program(ONE), project=repository.path)
+    orchestrator.team["helper"] = fake(fake.run("touch", str(here)), fake.hang())
+    run = orchestrator.delegate("Have b written.")
+    assert "delegation-unfinished" in run.codes
+    assert [child.outcome.status for child in run.children] == ["cancelled"]
+
+
+def test_a_workspace_that_cannot_be_entered_is_a_refusal(
+    repository: Repository, fake: FakeAgents, asker: Asker
+) -> None:
+    body = f"""
+        (agent.workspace / ".git").unlink()
+        (agent.workspace / ".git").write_text("gitdir: /no/such/place")
+        {ONE}
+    """
+    orchestrator = Orchestrator(asker(body), project=repository.path)
+    orchestrator.team["helper"] = fake(fake.report())
+    assert "repository" in refusal(orchestrator.delegate("Have b written."))
+
+
 def test_criteria_of_an_agent_are_words_and_no_commands_of_the_orchestrator(
     repository: Repository, fake: FakeAgents, asker: Asker, tmp_path: Path
 ) -> None:

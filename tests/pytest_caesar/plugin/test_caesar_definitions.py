@@ -259,3 +259,14 @@ def test_control_characters_of_a_file_reach_no_terminal(
     result.assert_outcomes(passed=1, failed=1)
     assert "\x1b[31mm" not in result.stdout.str()
     result.stdout.fnmatch_lines([r"*x\x1b*"])
+
+
+def test_what_an_orchestrator_keeps_is_never_looked_at(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    folder = pytester.path / ".caesar" / "wt" / "t_1"
+    folder.mkdir(parents=True)
+    (folder / "test_copy.py").write_text("def test_it(): assert False\n")
+    pytester.makeini("[pytest]\nnorecursedirs =\n")
+    pytester.makepyfile("def test_it(): pass")
+    run().assert_outcomes(passed=1)
