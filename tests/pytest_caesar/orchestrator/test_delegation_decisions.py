@@ -177,7 +177,7 @@ def test_no_agent_at_all_is_an_error_that_says_how_to_give_one(repository: Repos
 def test_a_role_that_nobody_declared_is_named_beside_those_there_are(
     repository: Repository, tmp_path: Path
 ) -> None:
-    configure(repository, '[[role]]\nname = "tester"\nmode = "write"\n')
+    configure(repository, '[[role]]\nname = "tester"\nmode = "write"\nagents = []\n')
     with pytest.raises(CaesarError) as caught:
         Orchestrator(project=repository.path).delegate("Look.", role="testr")
     said = str(caught.value)
