@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ import pytest
 from caesar_agent.errors import CaesarError
 from caesar_agent.va import DimensionFeedback
 from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.va import judging
-from pytest_caesar.va.gates import CommandGate, Evaluation, GateError, ModelGate
+from pytest_caesar.va.gates import CommandGate, Evaluation, Gate, GateError, ModelGate
 from pytest_caesar.workspace.repository import Repository
 
 
@@ -174,6 +175,77 @@ def test_a_gate_that_prints_without_end_keeps_the_end(
     assert len(output) < judging.MAX_OUTPUT + 100
     assert output.startswith("(… ")
     assert output.endswith("line 199999\nb'\\xff\\x1b'")
+
+
+def test_what_a_gate_prints_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "MAX_FILE", 1000)
+    monkeypatch.setattr(judging, "MAX_OUTPUT", 10)
+    with judging._Printed.capture() as printed:
+        os.write(printed.fd, b"x" * 1001)
+        printed.drop_surplus()
+        assert os.fstat(printed.fd).st_size == 0
+        os.write(printed.fd, b"the end")
+        assert printed.text() == "(… 998 bytes before)\nxxxthe end"
+
+
+def test_a_gate_ends_before_the_test_around_it(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    left = 600.0
+
+    def judge(run: Run) -> float:
+        nonlocal left
+        left = 3.0
+        return 1.0
+
+    orchestrator.settings = OrchestratorSettings(seconds_left=lambda: left)
+    gates: list[Gate] = [ModelGate("j", judge, 1), python("import time; time.sleep(60)")]
+
+    run = orchestrator.delegate("Look", agent=fake(fake.report()), gates=gates)
+
+    assert run.gates[1].output == "(the gate still ran after 0.75 s and was ended)"
+
+
+def test_a_gate_sees_what_agents_may_see(
+    orchestrator: Orchestrator, fake: FakeAgents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "x")
+    orchestrator.settings = OrchestratorSettings(pass_env=("TOKEN",))
+
+    run = orchestrator.delegate("Look", agent=fake(fake.report()), gates=["printenv TOKEN"])
+
+    assert run.gates[0].output == "x"
+
+
+def test_no_gate_is_asked_about_a_task_that_was_taken_back(
+    orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
+) -> None:
+    agent = fake(fake.event("message", text="x"), fake.hang())
+    begun = threading.Event()
+    orchestrator.settings = OrchestratorSettings(on_event=lambda event: begun.set())
+    pending = orchestrator.start("Wait", agent=agent, gates=[f"touch {tmp_path / 'canary'}"])
+    assert begun.wait(30)
+
+    pending.cancel()
+
+    assert pending.wait().gates == ()
+    assert not (tmp_path / "canary").exists()
+
+
+def test_a_gate_that_runs_is_ended_when_the_task_is_taken_back(
+    orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
+) -> None:
+    # Opening the FIFO waits for the gate, which opens its other end.
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    gates = [python(f"open({str(fifo)!r}, 'w'); import time; time.sleep(60)"), "true"]
+    pending = orchestrator.start("Look", agent=fake(fake.report()), gates=gates)
+    with fifo.open():
+        pending.cancel()
+
+    (gate,) = pending.wait().gates
+
+    assert (gate.passed, gate.output) == (False, "(the task was cancelled, and the gate was ended)")
 
 
 def test_a_program_that_the_agent_should_have_brought_is_a_failed_gate(
