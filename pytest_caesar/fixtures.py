@@ -13,8 +13,6 @@ from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.progress import progress_of
 from pytest_caesar.recordings.choice import cassette_of
-from pytest_caesar.recovery.evidence import Evidence, Recovered
-from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.session import CaesarSession, NoAgent
 from pytest_caesar.snapshots.fixture import CaesarSnapshot
 
@@ -92,22 +90,3 @@ def make_snapshot(
     snapshot = CaesarSnapshot.of(session, request, rules=rules)
     session.state_of(request.node).snapshots.append(snapshot)
     return snapshot
-
-
-def recover_recording(log: bytes | str | Path, **evidence: Any) -> Recovered:
-    """Recover a report from a recorded log, without running anything.
-
-    Args:
-        log: what the agent printed: bytes, text, or the file that holds it.
-        evidence: what else is left of the run, as fields of ``Evidence``:
-            ``report_file=b"..."``, ``exit_code=1``, ``brief="..."``, …
-
-    Returns:
-        The report, where it came from, and what was wrong with every better source.
-    """
-    if isinstance(log, Path):
-        log = log.read_bytes()
-    elif isinstance(log, str):
-        log = log.encode()
-    evidence.setdefault("task_id", "t_0001")
-    return recover(Evidence(raw_log=log, **evidence))

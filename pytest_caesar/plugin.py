@@ -329,10 +329,10 @@ def caesar_clock() -> Clock:
 
 @pytest.fixture
 def caesar_recover() -> Callable[..., Recovered]:
-    """Recover a report from a recorded log, without running anything."""
-    from pytest_caesar.fixtures import recover_recording  # noqa: PLC0415 - see above
+    """Recover a report from what is kept of a run: log, files, exit code, diff."""
+    from pytest_caesar.kept_logs import recover_kept  # noqa: PLC0415 - see above
 
-    return recover_recording
+    return recover_kept
 
 
 @pytest.fixture

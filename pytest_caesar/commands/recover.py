@@ -22,9 +22,9 @@ from caesar_agent.task_directory import (
 )
 from caesar_agent.terminal import one_line, printable
 from pytest_caesar.agents.launch import FINAL_MESSAGE
+from pytest_caesar.kept_logs import speaks_against
 from pytest_caesar.orchestrator.brief import render_brief
 from pytest_caesar.orchestrator.record import RECORD_NAME
-from pytest_caesar.recovery.contradictions import contradictions
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.passages import PLAIN
 from pytest_caesar.recovery.streams import DIALECTS
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     if args.exit_code is not None:
         evidence = replace(evidence, exit_code=args.exit_code, signal=None, timed_out=False)
     recovered = recover(evidence)
-    told = (*folder.diagnostics, *recovered.diagnostics, *_contradictions(recovered, evidence))
+    told = (*folder.diagnostics, *recovered.diagnostics, *speaks_against(recovered, evidence))
     if args.json:
         sys.stdout.write(json.dumps(_as_json(recovered, told), indent=2) + "\n")
     else:
@@ -257,25 +257,6 @@ def _brief(path: Path) -> str:
     except OSError as error:
         problem = f"cannot be read as a brief: {error.strerror}"
         raise TaskDirectoryError(path=path, problem=problem) from None
-
-
-def _contradictions(recovered: Recovered, evidence: Evidence) -> tuple[Diagnostic, ...]:
-    status = "failed"
-    if evidence.timed_out or evidence.cancelled:
-        status = "timed_out" if evidence.timed_out else "cancelled"
-    elif evidence.exit_code == 0 or evidence.killed_after_report:
-        status = "succeeded"
-    elif evidence.exit_code is None and evidence.signal is None:
-        status = "succeeded"  # not known: nothing to hold against the report
-    return contradictions(
-        recovered.report,
-        source=recovered.source,
-        mode=evidence.mode,
-        changes=evidence.changes,
-        outcome_status=status,  # type: ignore[arg-type]
-        exit_code=0 if status == "succeeded" else evidence.exit_code,
-        killed_after_report=evidence.killed_after_report,
-    )
 
 
 def _as_json(recovered: Recovered, told: tuple[Diagnostic, ...]) -> dict[str, Any]:
