@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import sys
@@ -138,6 +139,8 @@ class _Session:
         try:
             try:
                 self._narrator.tell_started(agent=self._task.agent, command=shlex.join(sys.argv))
+                if refusal := _refusal(main, self._agent):
+                    return self._wrong(refusal)
                 returned: object = await_result(main(self._agent))
             finally:
                 guard.close()
@@ -189,10 +192,13 @@ class _Session:
         if value is None and self._delivery.submitted is not None:
             return _Ending(report=self._delivery.submitted, own=True)
         what = "nothing" if value is None else f"a value of type {type(value).__name__}"
-        problem = (
+        return self._wrong(
             f"main() returned {what} instead of a report: end it with return "
             "agent.success('…'), or with agent.partial, agent.failed or agent.blocked"
         )
+
+    def _wrong(self, problem: str) -> _Ending:
+        """Say that the code of the agent is not what an agent is."""
         print(f"caesar: {problem}", file=self._stderr)
         summary = f"The agent is wrong: {problem}."
         return _Ending(report=self._failed(summary, ""), problem=summary, exit_code=FAILED)
@@ -238,6 +244,23 @@ class _Session:
 
     def _failed(self, summary: str, details: str) -> Report:
         return self._gathered.report("failed", summary, task_id=self._task.id, details=details)
+
+
+def _refusal(main: Main, agent: Agent) -> str:
+    """Say why ``main(agent)`` is a call that cannot be made; "" where it can, or nobody can tell."""
+    try:
+        signature = inspect.signature(main)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        signature.bind(agent)
+    except TypeError:
+        name = getattr(main, "__name__", "main")
+        return (
+            f"{name}({', '.join(signature.parameters)}) cannot be called with the agent as its "
+            f"only argument: write it as def {name}(agent): …"
+        )
+    return ""
 
 
 def _exit_code(error: SystemExit, stderr: TextIO) -> int:

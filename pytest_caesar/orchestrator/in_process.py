@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import sys
@@ -163,6 +164,7 @@ def _call(target: str, import_root: str, alarm: Alarm) -> int | None:
 def _noting_exit(main: Callable[..., Any], exits: list[BaseException]) -> Callable[..., Any]:
     """Note the exception by which one leaves pytest's debugger: it is for pytest, not the agent."""
 
+    @functools.wraps(main)
     def call(agent: Any) -> Any:
         try:
             return main(agent)

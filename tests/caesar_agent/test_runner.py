@@ -104,6 +104,29 @@ def test_what_is_no_report_becomes_a_failed_one_that_says_what_to_return(
     assert desk.stderr == f"caesar: {problem}\n"
 
 
+def test_a_function_that_does_not_take_the_agent_is_told_how_to(desk: Desk) -> None:
+    def main() -> Report:
+        raise AssertionError
+
+    problem = (
+        "main() cannot be called with the agent as its only argument: "
+        "write it as def main(agent): …"
+    )
+
+    assert desk.run(main) == 1  # type: ignore[arg-type]
+    assert desk.report["summary"] == f"The agent is wrong: {problem}."
+    assert desk.stderr == f"caesar: {problem}\n"
+
+
+def test_a_mistake_in_a_call_of_the_agent_keeps_its_traceback(desk: Desk) -> None:
+    def main(agent: Agent, more: str = "") -> Report:
+        return agent.success()  # type: ignore[call-arg]
+
+    assert desk.run(main) == 1
+    assert "TypeError" in desk.report["summary"]
+    assert "in main" in desk.report["details"]
+
+
 def test_a_report_made_by_hand_gets_the_id_of_the_task(desk: Desk) -> None:
     report = Report(protocol="caesar.report/v1", status="success", summary="by hand")
 

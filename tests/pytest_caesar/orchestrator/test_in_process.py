@@ -93,6 +93,13 @@ def state() -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def test_a_function_that_takes_no_agent_is_told_how_to(stage: Stage) -> None:
+    outcome = stage.run("take_nothing")
+    assert outcome.exit_code == 1
+    assert "write it as def take_nothing(agent): …" in stage.report["summary"]
+    assert "Traceback" not in stage.output
+
+
 # -- what it sees, and what is left of it
 
 

@@ -47,6 +47,10 @@ def make_a_mess(agent: Agent) -> Report:
     return agent.success("made")
 
 
+def take_nothing() -> Report:
+    raise AssertionError
+
+
 def fail(agent: Agent) -> Report:
     raise ValueError("no luck")
 
