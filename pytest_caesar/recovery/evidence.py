@@ -11,6 +11,8 @@ from caesar_agent.documents.report import Change, Report
 Source = Literal["channel", "schema", "file", "extracted", "synthesized"]
 Form = Literal["fence", "object"]
 
+_BYTES = ("raw_log", "report_file", "submission", "final_message")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -56,6 +58,16 @@ class Evidence:
     exit_meaning: str = ""
     changes: tuple[Change, ...] | None = None
     search_log: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse text where recovery counts bytes; ``TypeError``."""
+        for name in _BYTES:
+            value = getattr(self, name)
+            if not isinstance(value, bytes) and (value is not None or name == "raw_log"):
+                raise TypeError(
+                    f"{name} is of type {type(value).__name__}: expected bytes, as they are in "
+                    'the file (b"…", text.encode(), path.read_bytes())'
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,8 @@ def recover_without(evidence: Evidence, *sources: str) -> Recovered:
     """Recover again from the same evidence with some sources taken away.
 
     Raises:
-        ValueError: ``synthesized`` was named; it is what remains when nothing else does.
+        ValueError: ``synthesized`` was named, which is what remains when nothing else does,
+            or something that is no source.
     """
     kept = evidence
     for source in sources:
@@ -118,8 +119,13 @@ def recover_without(evidence: Evidence, *sources: str) -> Recovered:
             kept = replace(kept, report_file=None, report_file_problem=None)
         elif source == "extracted":
             kept = replace(kept, search_log=False)
-        else:
+        elif source == "synthesized":
             raise ValueError(f"cannot recover without {source!r}: it is what remains at the end")
+        else:
+            raise ValueError(
+                f"cannot recover without {source!r}, which is no source of reports: "
+                "expected channel, schema, file or extracted"
+            )
     return recover(kept)
 
 

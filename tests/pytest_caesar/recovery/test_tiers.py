@@ -218,3 +218,24 @@ def test_every_code_that_recovery_uses_is_explained() -> None:
     ]
 
     assert {code for verdict in verdicts for code in codes(verdict)} <= set(CODES)
+
+
+def test_a_word_that_is_no_source_is_told_apart_from_what_always_remains() -> None:
+    with pytest.raises(ValueError, match="it is what remains at the end"):
+        recover_without(ALL, "synthesized")
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - compared whole below
+        recover_without(ALL, "fil")
+    assert str(caught.value) == (
+        "cannot recover without 'fil', which is no source of reports: "
+        "expected channel, schema, file or extracted"
+    )
+
+
+@pytest.mark.parametrize("name", ["raw_log", "report_file", "submission", "final_message"])
+def test_text_in_the_place_of_bytes_is_refused_by_name(name: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        Evidence(**{name: "success"})  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        f"{name} is of type str: expected bytes, as they are in the file "
+        '(b"…", text.encode(), path.read_bytes())'
+    )
