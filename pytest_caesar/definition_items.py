@@ -15,6 +15,8 @@ from pytest_caesar.agents.definitions import AgentParsingError, parse_agent
 from pytest_caesar.agents.discovery import FAMILIES, read_definition
 
 if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
     from pytest_caesar.agents.checks import Complaint
 
 OPTION = "--caesar-definitions"
@@ -38,6 +40,7 @@ class Definitions:
         self._root = config.rootpath
         self._start = config.invocation_params.dir
         self._configured = tuple(config.getini("caesar_definitions"))
+        self._found = False
         self._entry: str = config.getini("caesar_main_spawns").strip()
         self._checked: dict[tuple[Path, ...], dict[Path, tuple[Complaint, ...]]] = {}
         if config.args_source is not pytest.Config.ArgsSource.ARGS:
@@ -109,6 +112,7 @@ class Definitions:
             return None
         collector: DefinitionFile = DefinitionFile.from_parent(parent, path=file_path)
         collector.definitions, collector.group = self, group
+        self._found = True
         return collector
 
     def _group(self, file: Path) -> tuple[Path, ...] | None:
@@ -129,6 +133,17 @@ class Definitions:
             if path in file.parents:
                 return (path,)
         return None
+
+    def pytest_terminal_summary(
+        self, terminalreporter: TerminalReporter, exitstatus: pytest.ExitCode
+    ) -> None:
+        """Say what counts where nothing was found."""
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not self._found:
+            terminalreporter.write_line(
+                f"{OPTION}: no definition was found. Looked at are {'/agents, '.join(FAMILIES)}"
+                f"/agents and agents/ beside {_PLUGIN} below the arguments, and arguments that "
+                "lie in an agents folder or are a file themselves"
+            )
 
     def complaints(self, file: Path, group: tuple[Path, ...]) -> tuple[Complaint, ...] | None:
         """Return what is wrong with a file; None when it cannot be read.

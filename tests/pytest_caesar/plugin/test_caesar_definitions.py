@@ -195,6 +195,14 @@ def test_pages_beside_the_tests_are_left_in_peace(
     run(FLAG, ".").assert_outcomes(passed=1)
 
 
+def test_where_nothing_counts_it_says_what_would(pytester: pytest.Pytester, run: Runs) -> None:
+    define(pytester.path / "agents", "helper")
+    result = run(FLAG, ".")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["--caesar-definitions: no definition was found. *"])
+    run(FLAG, "agents").assert_outcomes(passed=1)
+
+
 def test_agents_of_a_plugin_count(pytester: pytest.Pytester, run: Runs) -> None:
     root = pytester.path / "plugins" / "mine"
     define(root / "agents", "helper")
