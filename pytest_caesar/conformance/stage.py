@@ -8,14 +8,16 @@ import itertools
 import json
 import os
 import re
+import secrets
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
+from caesar_agent.terminal import one_line
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.scenarios import HOSTILE_TEXT, LARGE_CONTEXT, Scenario
@@ -72,7 +74,8 @@ class Stage:
             CaesarError: the agent could not be started.
             OSError: the ground could not be made.
         """
-        root = self.folder / re.sub(r"\W+", "-", name)
+        # Nothing in a path or an id tells the agent which scenario it is in.
+        root = self.folder / secrets.token_hex(4)
         project, home = self._make_ground(root, scenario)
         scene = _Scene(root=root, project=project, home=home, canary=root / "canary")
         agent = self._surrounded(scenario, scene)
@@ -80,7 +83,6 @@ class Stage:
             agent,
             project=project,
             settings=self.settings,
-            new_id=_ids(name),
             answers=self._answers(scenario),
         )
         before = survey(root, inside=project if scenario.isolation == "inplace" else None)
@@ -218,13 +220,6 @@ class _Scene:
     canary: Path
 
 
-def _ids(name: str) -> Callable[[], str]:
-    """Return a source of ids that tell the scenario."""
-    stem = re.sub(r"\W+", "_", name)
-    numbers = itertools.count(1)
-    return lambda: f"t_{stem}_{next(numbers)}"
-
-
 def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -308,7 +303,7 @@ def differences(
         if path.split("/")[0] in ("home", *names) or before.get(path) == after.get(path):
             continue
         what = "created" if path not in before else "deleted" if path not in after else "changed"
-        found.append(f"{path}: {what}")
+        found.append(f"{one_line(path, limit=120)}: {what}")
     return tuple(found)
 
 

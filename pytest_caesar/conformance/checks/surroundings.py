@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
@@ -79,7 +80,9 @@ def two_at_once_keep_apart(bench: Bench, trial: Trial) -> Finding:
         )
     plain = {change.path for change in bench.plain.run.changes}
     for run in both:
-        more = sorted({change.path for change in run.changes} - plain)
+        more = sorted(
+            one_line(path, limit=80) for path in {change.path for change in run.changes} - plain
+        )
         if more and not plain:
             return failed(f"with two tasks at once, one workspace also holds {', '.join(more[:5])}")
     if not all(was_handed_in(run, prints_report=trial.prints_report) for run in both):

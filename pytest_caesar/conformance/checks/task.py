@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
@@ -96,7 +97,7 @@ def an_unknown_version_is_refused(_bench: Bench, trial: Trial) -> Finding:
 def a_refusal_changes_nothing(bench: Bench, trial: Trial) -> Finding:
     """Refusing comes before working."""
     if trial.run.changes:
-        paths = ", ".join(change.path for change in trial.run.changes[:5])
+        paths = ", ".join(one_line(change.path, limit=80) for change in trial.run.changes[:5])
         return failed(
             f"with a task of caesar.task/v9 it changed {paths}: check the version before anything "
             "else"

@@ -21,7 +21,7 @@ PROFILE = Profile(
     timeout=30.0,
     specials={
         "asks": Special(objective="Ask", answer="no", expects="the answer was no"),
-        "slow": Special(objective="Take your time", timeout=0.8),
+        "slow": Special(objective="Take your time", timeout=1.2),
         "blocked": Special(objective="Decide"),
         "partial": Special(objective="Do half"),
         "failed": Special(objective="Square the circle"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
 from pytest_caesar.conformance.registry import REQUIREMENTS
+from tests.pytest_caesar.plugin.running import AGENT as HONEST
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 AGENT = ("--caesar-agent=./agent.sh", "--caesar-conformance")
@@ -126,3 +128,127 @@ def test_it_runs_on_two_workers_and_in_junit_and_json(pytester: pytest.Pytester,
     assert outcomes.keys() == REQUIREMENTS.keys()
     assert outcomes["REPORT-002"] == "passed"
     assert outcomes["TASK-001"] == "not run"
+
+
+def test_what_failed_last_is_run_alone(pytester: pytest.Pytester) -> None:
+    agent_script(pytester, text=SILENT)
+    options = ("-p", "no:randomly", *AGENT, "-m", "report and minimal")
+    first = pytester.runpytest_inprocess(*options)
+
+    again = pytester.runpytest_inprocess(*options, "--lf")
+
+    first.assert_outcomes(failed=1, skipped=8, deselected=len(REQUIREMENTS) - 9)
+    again.assert_outcomes(failed=1, deselected=len(REQUIREMENTS) - 1)
+
+
+def test_each_of_several_agents_has_its_items_and_its_verdict(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester, "good.sh")
+    agent_script(pytester, "bad.sh", SILENT)
+
+    result = run(
+        *("--caesar-agent=./good.sh", "--caesar-agent=./bad.sh", "--caesar-conformance"),
+        *("-k", "REPORT-001", "-v"),
+    )
+
+    result.stdout.fnmatch_lines(
+        [
+            "caesar-conformance::REPORT-001[[]good[]] PASSED*",
+            "caesar-conformance::REPORT-001[[]bad[]] FAILED*",
+            "good",
+            "OACP v1: 1 of 1 *",
+            "bad",
+            "OACP v1: 0 of 1 *",
+        ]
+    )
+
+
+def test_a_function_is_judged_in_a_process_of_its_own(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        my_agent="""
+        import os
+
+        def main(agent):
+            os.environ.setdefault("SEEN", str(os.getpid()))
+            return agent.success(f"In process {os.getpid()}.")
+        """
+    )
+
+    result = run(
+        "--caesar-agent=my_agent:main", "--caesar-conformance", "-k", "REPORT-002 or PROCESS-008"
+    )
+
+    result.assert_outcomes(passed=2, deselected=len(REQUIREMENTS) - 2)
+    assert "SEEN" not in os.environ
+
+
+def test_an_agent_that_hangs_is_asked_once(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester, text="#!/bin/sh\nexec sleep 60\n")
+    (pytester.path / "caesar-conformance.toml").write_text("timeout = 0.5\n")
+
+    result = run(*AGENT, "--caesar-conformance-report=report.json")
+
+    assert result.parseoutcomes()["failed"] == 1
+    (judged,) = json.loads((pytester.path / "report.json").read_text())["agents"]
+    assert judged["verdict"] == "OACP v1: no level, 0 of 1"
+    transcripts = [entry["transcript"] for entry in judged["requirements"] if "transcript" in entry]
+    assert {one["run"]["outcome"]["timed_out"] for one in transcripts} == {True}
+    assert len({one["run"]["task_id"] for one in transcripts}) == 1
+
+
+def test_advice_fails_nothing_and_is_told(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester, text=HONEST + "printf '\\033[31mred\\033[0m'\n")
+
+    result = run(*AGENT, "-k", "PROCESS-010")
+
+    result.assert_outcomes(xfailed=1, deselected=len(REQUIREMENTS) - 1)
+    result.stdout.fnmatch_lines(["advice PROCESS-010: its output holds terminal sequences: *"])
+
+
+def test_where_nothing_is_collected_the_kit_is_named(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester)
+
+    result = run("--caesar-agent=./agent.sh")
+
+    result.stdout.fnmatch_lines(["    pytest --caesar-agent=./agent.sh --caesar-conformance"])
+
+
+def test_a_wrong_profile_is_refused_by_key(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester)
+    (pytester.path / "caesar-conformance.toml").write_text('levle = "minimal"\n')
+
+    result = run(*AGENT)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["ERROR: *conformance.toml: unknown key levle; did you mean 'level'?"]
+    )
+
+
+def test_the_profile_is_found_where_pytest_is_started(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makeini("[pytest]\n")
+    folder = pytester.mkdir("mine")
+    agent_script(pytester, "mine/agent.sh")
+    (folder / "caesar-conformance.toml").write_text('level = "minimal"\n')
+    monkeypatch.chdir(folder)
+
+    result = run(*AGENT, "-k", "DEPTH-001", "-rs")
+
+    result.stdout.fnmatch_lines(
+        ["SKIPPED * caesar-conformance.toml asks for level minimal at most"]
+    )
+
+
+def test_a_report_that_cannot_be_written_fails_the_session(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester)
+    pytester.mkdir("taken")
+
+    result = run(*AGENT, "-k", "REPORT-001", "--caesar-conformance-report=taken")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["problem: --caesar-conformance-report was not written: *"])
