@@ -22,6 +22,9 @@ PATIENCE: Final = 3.0
 PAUSE: Final = 1.0
 """Seconds between two lines at least."""
 
+QUIET: Final = 5.0
+"""Seconds without a line after which the end of the agent's output is shown instead."""
+
 TOLD: Final = {
     "started": ("command",),
     "thinking": ("text",),
@@ -66,7 +69,26 @@ class Progress:
         if since < PATIENCE or now - self._last < PAUSE:
             return
         self._last = now
-        line = f"caesar {event.task_id}, {since:.0f} s: {told(event)}"
+        self._show(f"caesar {event.task_id}, {since:.0f} s: {told(event)}")
+
+    def quiet(self, task_id: str, output: Callable[[], bytes]) -> None:
+        """Show what an agent printed last that has told nothing for some time.
+
+        Args:
+            task_id: of the delegation.
+            output: gives the end of its log.
+        """
+        now = self._clock()
+        since = now - self._started.setdefault(task_id, now)
+        if since < max(PATIENCE, QUIET) or now - self._last < QUIET:
+            return
+        self._last = now
+        lines = output().decode("utf-8", "backslashreplace").split("\n")
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        told_last = f"printed {last.strip()}" if last else "nothing printed yet"
+        self._show(f"caesar {task_id}, {since:.0f} s: {told_last}")
+
+    def _show(self, line: str) -> None:
         width = self._terminal._tw.fullwidth  # noqa: SLF001 - as pytest's own live log
         if self._capture is None:
             self._write(one_line(line, limit=width - 1))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from caesar_agent.task_directory import write_atomic
 from caesar_agent.terminal import one_line
 from pytest_caesar.orchestrator.record import run_as_json
+from pytest_caesar.progress import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,12 @@ FORMAT = 1
 
 MAX_PATCH = 256 * 1024
 """Bytes of a patch that a record carries; the whole patch stays in the task directory."""
+
+MAX_EVENTS = 200
+"""Events that a record carries: the last ones; the log stays in the task directory."""
+
+MAX_LOG = 8 * 1024
+"""Bytes at the end of ``raw.log`` that a record carries."""
 
 
 def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> dict[str, Any]:
@@ -67,6 +74,11 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
         "wrong_action": [entry.path for entry in run.reconciliation.wrong_action],
         "unverified": [entry.path for entry in run.reconciliation.unverified],
         "events": _count(event.type for event in run.events),
+        "timeline": [
+            {"at": event.at, "type": event.type, "text": told(event)}
+            for event in run.events[-MAX_EVENTS:]
+        ],
+        "log_end": run.raw_log[-MAX_LOG:].decode("utf-8", "backslashreplace"),
         "patch": patch[:MAX_PATCH].decode("utf-8", "backslashreplace"),
         "patch_bytes": len(patch),
     }

@@ -21,6 +21,9 @@ from pytest_caesar.recovery.streams import Translator, open_translator
 STREAM_CHUNK = 1024 * 1024
 """Bytes of a native stream that one poll reads at most, so that supervision goes on beside it."""
 
+LAST_OUTPUT = 4096
+"""Bytes at the end of the log that are shown of an agent which tells no events."""
+
 
 class Narration:
     """The event log of one delegation, from the orchestrator's side.
@@ -34,7 +37,9 @@ class Narration:
         directory: its folder.
         dialect: the native stream on stdout, or None.
         log: ``raw.log``, as the agent writes it.
-        on_event: called with every event as it comes, or None.
+        on_event: called with every event as it comes, or None; where it has a method
+            ``quiet``, that is called with the task's id and a source of the last output at
+            every look, so that an agent without events is seen too.
         now: gives the times of events that the orchestrator writes.
 
     Attributes:
@@ -76,11 +81,17 @@ class Narration:
         if self._on_event is not None:
             for event in self._tail.read().events:
                 self._on_event(event)
+            quiet = getattr(self._on_event, "quiet", None)
+            if quiet is not None:
+                quiet(self._task.id, self._last_output)
 
     def play_back(self) -> None:
         """Let the event log that lies there be all that is told: nothing is added to it."""
         self._complete = True
         self._translator = None
+
+    def _last_output(self) -> bytes:
+        return self._log.read_at(max(0, self._log.size - LAST_OUTPUT), LAST_OUTPUT)
 
     def close(self, outcome: Outcome) -> None:
         """Translate the rest, write how it ended, and read the whole log.

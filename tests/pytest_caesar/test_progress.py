@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 
 import pytest
@@ -49,6 +50,22 @@ def test_a_delegation_that_takes_its_time_is_told_once_a_second(
     assert lines == [
         "caesar t_0001, 4 s: progress three",
         r"caesar t_0001, 6 s: progress \x1b[2Jfive",
+    ]
+
+
+def test_of_an_agent_without_events_the_last_output_is_told(
+    page: io.StringIO, pytestconfig: pytest.Config
+) -> None:
+    watch = Stopwatch()
+    progress = Progress(TerminalReporter(pytestconfig, page), None, clock=watch)
+    progress.quiet("t_0001", lambda: b"")
+    for now, output in ((4, b"one"), (6, b""), (8, b"two"), (11.5, b"reading\n\x1b[2J src\n\n")):
+        watch.now = now
+        progress.quiet("t_0001", functools.partial(bytes, output))
+    lines = [line for line in page.getvalue().splitlines() if line]
+    assert lines == [
+        "caesar t_0001, 6 s: nothing printed yet",
+        r"caesar t_0001, 12 s: printed \x1b[2J src",
     ]
 
 

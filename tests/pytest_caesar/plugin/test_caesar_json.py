@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 SOURCE = r"""
@@ -48,7 +50,16 @@ def test_every_run_of_the_session_is_written(pytester: pytest.Pytester, run_both
     odd = value["runs"][0]
     assert [change["path"] for change in odd["changes"]] == ["a\\udcff\x1b"]
     assert odd["source"] == "synthesized"
+    assert set(one) == set(_documented())
     result.stdout.fnmatch_lines(["every run: out/runs.json"])
+
+
+def _documented() -> list[str]:
+    """Return the keys of a run that the documentation names."""
+    page = (ROOT / "docs" / "plugin.md").read_text("utf-8")
+    section = page.partition("## What `--caesar-json` holds\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \|", section, re.MULTILINE)
+    return [key for row in rows for key in re.findall(r"`(\w+)`", row)]
 
 
 def test_no_run_is_an_empty_list(pytester: pytest.Pytester, run: Runs) -> None:
