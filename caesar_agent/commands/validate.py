@@ -157,7 +157,8 @@ def _validate(path: str, kind: str | None, *, as_json: bool) -> int:
         unknown = FieldProblem(
             "unknown-kind", "", f"cannot tell what it is; say --as {'|'.join(KINDS)}"
         )
-        return _report(path, kind, UNREADABLE, Verdict((unknown,)), as_json=as_json)
+        problems = (*_broken(data), unknown)
+        return _report(path, kind, UNREADABLE, Verdict(problems), as_json=as_json)
     try:
         verdict = KINDS[kind](data)
     except DocumentError as error:
@@ -165,6 +166,17 @@ def _validate(path: str, kind: str | None, *, as_json: bool) -> int:
         verdict = Verdict(error.problems or (first,), count=error.count)
     code = INVALID if verdict.problems else VALID
     return _report(path, kind, code, verdict, as_json=as_json)
+
+
+def _broken(data: bytes) -> tuple[FieldProblem, ...]:
+    """Say why the kind cannot be told from the contents: they are no JSON at all."""
+    from caesar_agent.documents.decoding import decode  # noqa: PLC0415 - slow
+
+    try:
+        decode(data)
+    except DocumentError as error:
+        return (FieldProblem(error.code, error.where, error.problem),)
+    return ()
 
 
 def _read(path: str) -> tuple[bytes | None, Diagnostic | None]:

@@ -111,6 +111,17 @@ def test_a_file_that_could_be_anything_needs_to_be_named(run: Run) -> None:
     assert run("a.json", "--as", "report")[0] == 1
 
 
+def test_a_broken_file_of_any_name_is_told_to_be_broken_first(run: Run) -> None:
+    Path("notes.json").write_text('{"status": ')
+    code, (line,) = run("notes.json")
+
+    assert code == 2
+    assert line == (
+        "notes.json: not read: ends before it is complete (line 1, column 12) [truncated] "
+        "(and 1 more)"
+    )
+
+
 def test_as_decides_what_a_file_is(run: Run) -> None:
     code, (line,) = run(write("a.json", task()), "--as", "report")
 
