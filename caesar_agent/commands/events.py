@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="go on as the log grows, until Ctrl-C or until the folder is gone",
+        help="go on as the log grows, until the task has finished, its folder is gone, or Ctrl-C",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object for each event")
     parser.set_defaults(run=run)
@@ -50,13 +51,30 @@ def run(args: argparse.Namespace) -> int:
     if not folder.is_dir():
         print(f"caesar-agent: {printable(str(folder))} is no task directory", file=sys.stderr)
         return NOT_FOUND
-    log = TaskDirectory(folder).events_file
+    directory = TaskDirectory(folder)
+    log = directory.events_file
+    if not (os.path.lexists(directory.task_file) or os.path.lexists(log)):
+        print(f"caesar-agent: {no_task(folder)}", file=sys.stderr)
+        if not args.follow:  # what is followed may be on its way
+            return NOT_FOUND
+    finished = False
     readings: Iterable[EventReading] = (
-        follow(log, stop=lambda: not folder.is_dir()) if args.follow else [read_events(log)]
+        follow(log, stop=lambda: finished or not folder.is_dir())
+        if args.follow
+        else [read_events(log)]
     )
     for reading in readings:
         _show(reading, as_json=args.json)
+        finished = finished or any(event.type == "finished" for event in reading.events)
     return 0
+
+
+def no_task(folder: Path) -> str:
+    """Say that a folder is not that of a task."""
+    return (
+        f"there is no task.json in {printable(str(folder))}; "
+        "expected the folder of one task, such as .caesar/tasks/t_0001"
+    )
 
 
 def _show(reading: EventReading, *, as_json: bool) -> None:

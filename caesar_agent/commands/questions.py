@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caesar_agent.commands.events import no_task
 from caesar_agent.mailbox import AskedQuestion, Mailbox
 from caesar_agent.terminal import printable
 
@@ -39,6 +41,10 @@ def run(args: argparse.Namespace) -> int:
             "expected the directory of a task ($CAESAR_TASK_DIR)",
             file=sys.stderr,
         )
+        return UNREADABLE
+    names = ("task.json", "questions", "answers")
+    if not any(os.path.lexists(args.task_dir / name) for name in names):
+        print(f"caesar-agent questions: {no_task(args.task_dir)}", file=sys.stderr)
         return UNREADABLE
     mailbox = Mailbox(args.task_dir)
     questions = mailbox.questions(final=True)

@@ -92,8 +92,29 @@ def test_nothing_of_an_event_acts_on_the_terminal(
 def test_a_task_without_events_shows_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "task.json").write_text("{}")
     assert cli.main(["events", str(tmp_path)]) == 0
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_folder_without_a_task_is_an_error_that_says_what_was_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["events", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        f"caesar-agent: there is no task.json in {tmp_path}; "
+        "expected the folder of one task, such as .caesar/tasks/t_0001\n"
+    )
+
+
+@pytest.mark.timeout(30)
+def test_following_ends_with_the_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log(tmp_path, event(text="before"), event(seq=1, type="finished", status="success"))
+
+    assert cli.main(["events", str(tmp_path), "--follow"]) == 0
+    assert capsys.readouterr().out.count("\n") == 2
 
 
 def test_what_is_no_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

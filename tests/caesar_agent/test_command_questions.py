@@ -28,6 +28,19 @@ def test_questions_are_listed_with_their_options_and_answers(
     assert capsys.readouterr().out == f"{second}  pending\n  Which\\x1b[2J port?\n"
 
 
+def test_a_folder_without_a_task_is_an_error_that_says_what_was_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["questions", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"caesar-agent questions: there is no task.json in {tmp_path}; "
+        "expected the folder of one task, such as .caesar/tasks/t_0001\n"
+    )
+    (tmp_path / "task.json").write_text("{}")
+    assert main(["questions", str(tmp_path)]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
 def test_json_holds_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mailbox = Mailbox(tmp_path)
     question = mailbox.ask("Keep it?", ["yes", "no"])
@@ -62,6 +75,7 @@ def test_a_file_that_is_no_question_is_named_on_stderr(
 def test_a_task_that_asked_nothing_lists_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "task.json").write_text("{}")
     assert main(["questions", str(tmp_path)]) == 0
     assert capsys.readouterr() == ("", "")
 
