@@ -16,7 +16,7 @@ from caesar_agent.va import (
     ProgressPayload,
 )
 from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.va.conversation import Messages, conversation_of
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
@@ -91,6 +91,7 @@ def test_a_commit_of_the_agent_is_an_artifact(orchestrator: Orchestrator, fake: 
         (lambda f: [], {"mode": "read-only"}, "unknown", "the agent left no report that can be read"),
         (lambda f: [f.report(), f.kill()], {}, "crash", "the agent was ended by SIGKILL"),
         (lambda f: [f.hang()], {"timeout": 0.5}, "timeout", "the deadline of 0.5 s passed"),
+        (lambda f: [f.hang()], {"timeout": 0.5, "gates": ["false"]}, "timeout", "the deadline of 0.5 s passed"),
         (lambda f: [f.write("b", ""), f.report()], {"mode": "read-only"}, "acceptance", "the task is read-only, and files were changed"),
         (lambda f: [f.report(outputs={"a": 1})], {"promised": ["a", "b"]}, "acceptance", "promised outputs are missing: b"),
         (lambda f: [f.report(outputs=[1])], {"promised": ["a"]}, "acceptance", "promised outputs are missing: a"),
@@ -115,6 +116,16 @@ def test_a_failure_says_what_kind_it_is_and_why(
     (last,) = said_about(run)[-1:]
     assert isinstance(last.payload, FailedPayload)
     assert last.payload.retryable
+
+
+def test_an_agent_that_had_to_be_ended_after_its_report_has_completed_its_task(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    orchestrator.settings = OrchestratorSettings(linger=0.1)
+    run = orchestrator.delegate("Look", agent=fake(fake.report(), fake.hang()))
+
+    assert run.outcome.killed_after_report
+    assert proof_of(run)["status"] == "completed"
 
 
 def test_the_dimensions_of_a_failure_say_which_side_it_was(
@@ -270,7 +281,7 @@ def test_a_task_that_was_taken_back_ends_with_cancel(
     orchestrator: Orchestrator, fake: FakeAgents
 ) -> None:
     begun = threading.Event()
-    orchestrator.settings = type(orchestrator.settings)(on_event=lambda event: begun.set())
+    orchestrator.settings = OrchestratorSettings(on_event=lambda event: begun.set())
     pending = orchestrator.start("Wait", agent=fake(fake.event("message", text="x"), fake.hang()))
     assert begun.wait(30)
     pending.cancel()
@@ -309,3 +320,5 @@ def test_outside_git_nothing_is_verified_and_that_is_said(fake: FakeAgents, tmp_
         "type": "file", "path": "b.txt", "description": "created, not verified",
     }  # fmt: skip
     assert proof["verification"].startswith("git could not tell what changed")
+    failed = orchestrator.delegate("Add b", agent=agent, isolation="inplace", gates=["false"])
+    assert set(proof_of(failed)["failureDetail"]["dimensions"]) == {"report", "gate: false"}
