@@ -258,7 +258,7 @@ class CaesarSession:
             for run, told in zip(new, report.caesar_runs, strict=True):
                 told["requirements"] = sorted(exercised(run))
         if self.settings.junit and self.config.getoption("xmlpath", None):
-            item.user_properties.extend(junit_property(run) for run in new)
+            item.user_properties.extend(junit_property(run) for top in new for run in top.tree)
         state.sent += len(new)
 
     def _describe(self, state: TestState, report: pytest.TestReport) -> None:

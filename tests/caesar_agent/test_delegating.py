@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ import pytest
 
 from caesar_agent import Agent, Delegated, MisuseError, Report
 from caesar_agent.delegating import Errand
+from caesar_agent.documents.base import Document
+from caesar_agent.documents.delegation import DelegatedFile, DelegationFile
 from caesar_agent.interruption import Interrupted
 from tests.caesar_agent.sdk import Desk, make_desk
 
@@ -278,3 +281,13 @@ def test_a_misuse_is_said_at_once(
     desk.run(main)
     assert str(caught[0]).startswith(f"agent.delegate(): {problem}")
     assert not list((desk.directory / "delegations").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("title", "document"),
+    [("delegations/<id>.json", DelegationFile), ("delegated/<id>.json", DelegatedFile)],
+)
+def test_the_page_names_every_field_of_the_files(title: str, document: type[Document]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text("utf-8")
+    table = page.partition(f"| `{title}` | |\n")[2].partition("\n\n")[0]
+    assert set(document.model_fields) <= set(re.findall(r"`(\w+)`", table))

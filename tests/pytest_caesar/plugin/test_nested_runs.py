@@ -83,6 +83,15 @@ def test_json_and_kept_folders_hold_them(pytester: pytest.Pytester, run: Runs, w
     assert kept == ["t_0001", "t_0002"]
 
 
+def test_junit_names_them(pytester: pytest.Pytester, run: Runs, write: None) -> None:
+    make_test(pytester, "assert run.succeeded")
+    run(*AGENT, "--junitxml=junit.xml").assert_outcomes(passed=1)
+    found = re.findall(
+        'value="(t_0001 main|t_0002 helper) ', (pytester.path / "junit.xml").read_text()
+    )
+    assert found == ["t_0001 main", "t_0002 helper"]
+
+
 def test_a_finding_about_them_counts(pytester: pytest.Pytester, run: Runs, write: None) -> None:
     make_test(pytester, "assert run.succeeded", report="changes=[]")
     run(*AGENT).assert_outcomes(passed=1)
