@@ -52,6 +52,8 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
         "source": str(run.source),
         "process": run.outcome.status,
     }
+    if run.recording is not None:
+        counted["recording"] = str(run.recording)
     if run.children:
         counted["below"] = [
             {

@@ -56,6 +56,7 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("objective", one_line(run.task.objective, limit=WIDTH)),
         _field("summary", one_line(run.report.summary, limit=2 * WIDTH)),
         _field("process", process_line(run)),
+        *([_place("played back", run.recording)] if run.recording else []),
         *_changes(run),
         *_findings(run),
         *_gates(run),

@@ -36,7 +36,11 @@ def summary_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
     if not records:
         return []
     below = [one for record in records for one in record.get("below", ())]
-    lines = [f"{_runs(records)}: {_by_status(records)}"]
+    played = sum("recording" in record for record in records)
+    lines = [
+        f"{_runs(records)}: {_by_status(records)}"
+        + (f"; {played} played back from recordings" if played else "")
+    ]
     if below:
         lines.append(f"handed on by agents, {_runs(below)}: {_by_status(below)}")
     ends = Counter(

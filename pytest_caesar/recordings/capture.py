@@ -44,11 +44,18 @@ def capture(
         secrets: values by the names of their variables.
 
     Raises:
-        UnfitError: the workspace is not under git, a file cannot be kept, or is too large.
+        UnfitError: the workspace is not under git, a file cannot be kept or is too large,
+            or other agents took part.
         PatchError: the patch holds a secret where none can be hidden.
     """
     if not run.observation.verified:
         message = "git could not tell what changed, so there is no patch to play back"
+        raise UnfitError(message)
+    if run.children:
+        message = (
+            f"the agent handed {len(run.children)} tasks on to others, and nobody would ask for "
+            "them at play-back"
+        )
         raise UnfitError(message)
     files = dict(_files(run))
     for name, data in files.items():

@@ -14,7 +14,9 @@ _HIDDEN = re.compile(
 )
 """What does not show, or changes how other characters show, but for tab and newline."""
 
-_ESCAPABLE = re.compile(_HIDDEN.pattern[:-1] + "\\\\\udc80-\udcff]")
+_CONTROLS = tuple(bytes([byte]) for byte in (*range(9), *range(11, 32), 127))
+"""What never stands inside a longer character of UTF-8, so that bytes can be replaced."""
+
 _ESCAPE = re.compile(rb"\\(?:\\|x([0-9a-f]{2}))?")
 
 
@@ -32,8 +34,12 @@ def is_plain(data: bytes) -> bool:
 
 def escape(data: bytes) -> bytes:
     """Return the escaped form of any bytes: UTF-8 text in which everything shows."""
-    text = data.decode("utf-8", "surrogateescape")
-    return _ESCAPABLE.sub(_escaped, text).encode()
+    data = data.replace(b"\\", b"\\\\")
+    for control in _CONTROLS:
+        if control in data:
+            data = data.replace(control, b"\\x%02x" % ord(control))
+    text = data.decode("utf-8", "backslashreplace")
+    return _HIDDEN.sub(_escaped, text).encode()
 
 
 def unescape(text: bytes) -> bytes:
@@ -56,6 +62,4 @@ def unescape(text: bytes) -> bytes:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    if match[0] == "\\":
-        return "\\\\"
-    return "".join(f"\\x{byte:02x}" for byte in match[0].encode("utf-8", "surrogateescape"))
+    return "".join(f"\\x{byte:02x}" for byte in match[0].encode())

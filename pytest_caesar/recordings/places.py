@@ -20,6 +20,7 @@ MIN_SECRET = 8
 """Characters of a value that is taken for a secret; shorter ones stand everywhere by chance."""
 
 _OPEN = b"{{caesar:"
+_SECRET = _OPEN + b"secret:"
 _SECRET_NAME = re.compile(
     r"KEY(?!BOARD|MAP)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR)|PRIVATE|COOKIE"
 )
@@ -82,16 +83,16 @@ class Places:
         for spelling in sorted(found, key=lambda item: -len(item.raw)):
             shown.setdefault(spelling.raw, spelling.placeholder)
         self._shown = shown
-        free = [s.raw for s in found if not s.bounded]
-        bounded = [s.raw for s in found if s.bounded]
-        self._all = _pattern(free, bounded)
-        self._secrets = _pattern([raw for raw in free if raw != _OPEN], [])
+        self._bounded = frozenset(one.raw for one in found if one.bounded)
+        self._free = frozenset(one.raw for one in found if not one.bounded)
 
     def hide(self, data: bytes) -> bytes:
         """Return bytes with placeholders; ``show`` gives them back, but for secrets."""
-        if self._all is None:
+        # Most of it is in none of the files, and looking for a word is far quicker than a pattern.
+        present = [raw for raw in self._shown if raw in data]
+        if not present:
             return data
-        return self._all.sub(lambda match: self._shown[match[0]], data)
+        return self._pattern(present).sub(lambda match: self._shown[match[0]], data)
 
     def show(self, data: bytes) -> bytes:
         """Put back what placeholders stand for, here and now.
@@ -103,10 +104,10 @@ class Places:
 
     def secret_in(self, data: bytes) -> str | None:
         """Return the name of the variable whose value stands in bytes, or None."""
-        match = self._secrets.search(data) if self._secrets is not None else None
-        return (
-            None if match is None else self._shown[match[0]].decode()[len("{{caesar:secret:") : -2]
-        )
+        for raw, placeholder in self._shown.items():
+            if placeholder.startswith(_SECRET) and raw in data:
+                return placeholder[len(_SECRET) : -2].decode()
+        return None
 
     def hide_value(self, value: Any) -> Any:
         """Hide in every text of a JSON value."""
@@ -115,6 +116,16 @@ class Places:
     def show_value(self, value: Any) -> Any:
         """Show in every text of a JSON value."""
         return _mapped(value, self.show)
+
+    def _pattern(self, present: Iterable[bytes]) -> re.Pattern[bytes]:
+        """Return what finds values, the longest first; folders and ids only as whole words."""
+        parts = []
+        for raw in present:
+            if raw in self._bounded and raw not in self._free:
+                parts.append(_BEFORE + re.escape(raw) + _AFTER)
+            else:
+                parts.append(re.escape(raw))
+        return re.compile(b"|".join(parts))
 
     def _put_back(self, match: re.Match[bytes]) -> bytes:
         inside = match[1]
@@ -176,14 +187,6 @@ def _placeholder(name: str, kind: str) -> bytes:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:200]
-
-
-def _pattern(free: Iterable[bytes], bounded: Iterable[bytes]) -> re.Pattern[bytes] | None:
-    parts = [(raw, re.escape(raw)) for raw in free]
-    parts += [(raw, _BEFORE + re.escape(raw) + _AFTER) for raw in bounded]
-    if not parts:
-        return None
-    return re.compile(b"|".join(part for _, part in sorted(parts, key=lambda one: -len(one[0]))))
 
 
 def _mapped(value: Any, change: Callable[[bytes], bytes]) -> Any:

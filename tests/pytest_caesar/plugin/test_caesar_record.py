@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,21 @@ def test_once_records_and_then_plays_back(project: Project) -> None:
         project.run(AGENT, f"--caesar-record={mode}").assert_outcomes(passed=1)
     assert project.starts == 1
     assert project.files() == files
+
+
+def test_what_was_played_back_is_told(project: Project) -> None:
+    project.run(AGENT, "--caesar-record=once", "--snapshot-update").assert_outcomes(passed=1)
+    project.tests(f"{SOURCE}    assert not run.succeeded\n")
+    result = project.run(AGENT, "--caesar-record=once", "--caesar-json=runs.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "played back: *test_it.recording/1",
+            "1 run: 1 success (1 file); 1 played back from recordings",
+        ]
+    )
+    (run,) = json.loads((project.path / "runs.json").read_text())["runs"]
+    assert run["recording"].endswith("test_it.recording/1")
 
 
 def test_without_the_option_agents_work_and_nothing_is_written(project: Project) -> None:
