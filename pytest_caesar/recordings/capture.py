@@ -52,10 +52,7 @@ def capture(
         message = "git could not tell what changed, so there is no patch to play back"
         raise UnfitError(message)
     if run.children:
-        message = (
-            f"the agent handed {len(run.children)} tasks on to others, and nobody would ask for "
-            "them at play-back"
-        )
+        message = "the agent asked for other agents, and nobody would ask for them at play-back"
         raise UnfitError(message)
     files = dict(_files(run))
     for name, data in files.items():

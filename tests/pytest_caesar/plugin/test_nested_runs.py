@@ -92,6 +92,15 @@ def test_junit_names_them(pytester: pytest.Pytester, run: Runs, write: None) -> 
     assert found == ["t_0001 main", "t_0002 helper"]
 
 
+def test_an_agent_that_hands_on_is_not_recorded(
+    pytester: pytest.Pytester, run: Runs, write: None
+) -> None:
+    make_test(pytester, "assert run.succeeded")
+    result = run(*AGENT, "--caesar-record=all")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the agent asked for other agents, and nobody *"])
+
+
 def test_a_finding_about_them_counts(pytester: pytest.Pytester, run: Runs, write: None) -> None:
     make_test(pytester, "assert run.succeeded", report="changes=[]")
     run(*AGENT).assert_outcomes(passed=1)
