@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import importlib
 import importlib.util
 import io
@@ -26,6 +28,11 @@ USAGE_ERROR = 2
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells count it."""
+
+OWN_PACKAGES = ("caesar_agent", "pytest_caesar")
+"""What is never missing because something was not installed."""
+
+_OF_STREAMS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +65,33 @@ class Dispatcher:
             file, 130 after an interruption.
         """
         arguments = list(sys.argv[1:] if argv is None else argv)
+        if sys.stderr is None:  # closed by the caller: what would be told there is lost
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        if sys.stdout is None:
+            # A file that is opened now would get its number, and our output.
+            return self._refuse("standard output is closed; send it to a file or to /dev/null")
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 # A terminal that cannot show a character shows its escape, and nothing fails.
                 stream.reconfigure(errors="backslashreplace")
+        try:
+            code = self._run(arguments)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            # The reader has gone (``caesar-agent events … | head``): nothing is left to
+            # say, and the interpreter must not say it again when it flushes at exit.
+            _silence_stdout()
+            return 0
+        except (CaesarError, ModuleNotFoundError, OSError) as error:
+            problem = _sentence(error)
+            if not problem:
+                raise
+            return self._refuse(problem)
+        return code
+
+    def _run(self, arguments: list[str]) -> int:
         parser = self._parser(arguments)
         args = parser.parse_args(arguments)
         if args.version:
@@ -70,20 +100,12 @@ class Dispatcher:
         if args.run is None:
             parser.print_help(sys.stderr)
             return USAGE_ERROR
-        try:
-            code: int = args.run(args)
-            sys.stdout.flush()
-        except CaesarError as error:
-            sys.stderr.write(f"{self.name}: {error}\n")
-            return USAGE_ERROR
-        except KeyboardInterrupt:
-            return INTERRUPTED
-        except BrokenPipeError:
-            # The reader has gone (``caesar-agent events … | head``): nothing is left to
-            # say, and the interpreter must not say it again when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+        code: int = args.run(args)
         return code
+
+    def _refuse(self, problem: str) -> int:
+        sys.stderr.write(f"{self.name}: {problem}\n")
+        return USAGE_ERROR
 
     def _parser(self, arguments: Sequence[str]) -> argparse.ArgumentParser:
         parser = argparse.ArgumentParser(prog=self.name, description=self.description)
@@ -110,3 +132,29 @@ class Dispatcher:
         from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked for
 
         return f"{self.name} {version('pytest-caesar')}"
+
+
+def _sentence(error: Exception) -> str:
+    """Say what the world denies the program; "" where the program itself is wrong."""
+    if isinstance(error, ModuleNotFoundError):
+        top = (error.name or "").partition(".")[0]
+        if top in ("", *OWN_PACKAGES):
+            return ""
+        return (
+            f"it needs the package {top}, which is not installed; pip install pytest-caesar "
+            "installs all that it needs"
+        )
+    if isinstance(error, OSError):
+        if error.filename is not None:
+            return f"{error.filename}: {error.strerror}"
+        if error.errno not in _OF_STREAMS:
+            return ""
+        _silence_stdout()
+        return f"the output cannot be written: {error.strerror}"
+    return str(error)
+
+
+def _silence_stdout() -> None:
+    """Let what is still held for standard output go nowhere, so that nobody tells of it at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -98,3 +98,50 @@ def test_an_interruption_has_the_exit_code_of_shells(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(schema, "run", interrupted)
 
     assert cli.main(["schema", "report"]) == 130
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has this device")
+def test_a_full_disk_is_told_in_a_sentence() -> None:
+    done = shell('"$0" -m caesar_agent schema report > /dev/full')
+
+    assert done.returncode == 2
+    assert done.stderr == ("caesar-agent: the output cannot be written: No space left on device\n")
+
+
+def test_a_closed_output_is_told_in_a_sentence() -> None:
+    done = shell('"$0" -m caesar_agent schema report >&-')
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "caesar-agent: standard output is closed; send it to a file or to /dev/null\n"
+    )
+
+
+def test_a_closed_error_output_changes_nothing_else() -> None:
+    done = shell('"$0" -m caesar_agent schema report 2>&-')
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("{")
+
+
+def test_a_package_that_is_missing_is_named() -> None:
+    code = (
+        "import sys; sys.modules['yaml'] = None\n"
+        "from pytest_caesar.cli import main; sys.exit(main(['agents']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "pytest-caesar: it needs the package yaml, which is not installed; "
+        "pip install pytest-caesar installs all that it needs\n"
+    )
