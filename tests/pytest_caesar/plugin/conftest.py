@@ -14,7 +14,19 @@ import pytest_caesar.summary
 import pytest_caesar.verdicts  # noqa: F401
 from tests.pytest_caesar.plugin.running import Runs
 
-QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--strict-markers")
+QUIET = (
+    "-p",
+    "no:anyio",
+    "-p",
+    "no:hypothesispytest",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "-W",
+    "error",
+    "--strict-markers",
+)
 
 
 @pytest.fixture
