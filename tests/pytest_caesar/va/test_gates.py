@@ -79,6 +79,23 @@ def test_what_cannot_be_asked_is_refused_by_name(make: Any, text: str) -> None:
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize(
+    ("line", "operator"),
+    [
+        ("a | b", "|"),
+        ("'a | b' \"c;d\" e\\;f", None),
+        ("'a\\' | b'", "|"),
+        ('"a\\" | b"', None),
+        ("a > b", ">"),
+        ("a `b`", "`"),
+        ("a $(b)", "("),
+        ("", None),
+    ],
+)
+def test_what_a_shell_would_act_on_is_found_outside_quotes(line: str, operator: str | None) -> None:
+    assert shell_operator(line) == operator
+
+
 def test_criteria_that_are_commands_become_gates_once() -> None:
     given_gate = CommandGate("pytest -q", name="tests")
 

@@ -17,6 +17,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSe
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.va import judging
 from pytest_caesar.va.gates import CommandGate, Evaluation, Gate, GateError, ModelGate
+from pytest_caesar.va.telling import gate_lines
 from pytest_caesar.workspace.repository import Repository
 
 
@@ -186,6 +187,19 @@ def test_what_a_gate_prints_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPat
         assert os.fstat(printed.fd).st_size == 0
         os.write(printed.fd, b"the end")
         assert printed.text() == "(… 998 bytes before)\nxxxthe end"
+
+
+def test_what_a_gate_printed_is_told_safely(orchestrator: Orchestrator, fake: FakeAgents) -> None:
+    code = r"print('early\n' * 20 + '\x1b[2J\u202eno\tway'); exit(1)"
+
+    run = orchestrator.delegate("Look", agent=fake(fake.report()), gates=["true", python(code)])
+
+    assert gate_lines(run) == [
+        "  true: passed",
+        "  gate: failed: exit code 1",
+        *["    | early"] * 7,
+        "    | \\x1b[2J\\u202eno\tway",
+    ]
 
 
 def test_a_gate_ends_before_the_test_around_it(
