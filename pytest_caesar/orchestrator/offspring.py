@@ -19,6 +19,9 @@ from pytest_caesar.orchestrator.wardens.warden import KILL_WAIT, LEFTOVER_GRACE,
 
 _BY_THREAD: Final = sys.platform.startswith("linux") and Path("/proc/thread-self/children").exists()
 
+_STARTS_NOTHING: Final = frozenset({"caesar-nesting", "caesar-parent"})
+"""Threads of the harness that start no process themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -104,7 +107,13 @@ def _own_children(before: Before) -> list[int]:
         threads = [t for t in _threads() if t == mine or t not in known]
         return [pid for thread in threads for pid in _children_of(thread)]
     # Nothing tells here which thread a child belongs to.
-    return [p.pid for p in processes.below(os.getpid())] if threading.active_count() == 1 else []
+    return [p.pid for p in processes.below(os.getpid())] if _alone() else []
+
+
+def _alone() -> bool:
+    """Whether no other thread may have started a process."""
+    others = [t.name for t in threading.enumerate() if t is not threading.current_thread()]
+    return all(name in _STARTS_NOTHING for name in others)
 
 
 def _threads() -> list[int]:
