@@ -148,7 +148,9 @@ class Delegation:
             undo.pop_all()
             narration.close(outcome)
             evidence = self._evidence(task, directory, brief, outcome, log)
-            observation = observe(workspace)
+            # Gates are asked of this very tree, so nobody else may write to it before.
+            kept = replace(workspace, lock=None) if self.request.gates else workspace
+            observation = observe(kept)
             if observation.verified:
                 evidence = replace(evidence, changes=as_declared(observation))
             recovered = recover(evidence)

@@ -46,7 +46,7 @@ from pytest_caesar.va.criteria import command_of
 
 if TYPE_CHECKING:
     from caesar_agent.va.task_unit import TaskUnit
-    from pytest_caesar.va.dispatch import Dispatched, DispatchedUnits
+    from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
     from pytest_caesar.va.gates import Gate, GateLike
 
 
