@@ -14,6 +14,7 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.terminal import one_line, printable
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
+from pytest_caesar.commands.spoken import in_options
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
@@ -57,7 +58,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--mode", choices=("write", "read-only"), default="write")
     parser.add_argument("--isolation", choices=("auto", "worktree", "inplace"), default="auto")
     parser.add_argument(
-        "--deadline", default="10m", metavar="TIME", help="such as 90s, 10m, 1h (default: 10m)"
+        "--deadline",
+        default="10m",
+        metavar="TIME",
+        help="such as 90s, 10m, 1h (default: 10m); a bare number counts milliseconds",
     )
     parser.add_argument(
         "--context", default="", metavar="TEXT|@FILE", help="what the agent should know"
@@ -74,6 +78,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--runner", metavar="NAME", help="what runs agent definitions, as for --caesar-runner"
     )
+    parser.add_argument(
+        "--subprocess", action="store_true",
+        help="give a function a process of its own, as --caesar-subprocess does",
+    )  # fmt: skip
     parser.add_argument("--network", choices=("auto", "on", "off"), default="auto")
     parser.add_argument("--channel", action="store_true", help="open the return channel")
     parser.add_argument(
@@ -90,9 +98,12 @@ def run(args: argparse.Namespace) -> int:
         result = _delegate(args)
     except CaesarError as error:
         if args.json:
-            _print_json(failure_as_json(error, agent=args.agent))
-            return 2
-        raise
+            failure = failure_as_json(error, agent=args.agent)
+            failure["error"]["message"] = in_options(failure["error"]["message"])
+            _print_json(failure)
+        else:
+            sys.stderr.write(f"pytest-caesar: {in_options(str(error))}\n")
+        return 2
     except KeyboardInterrupt:
         sys.stderr.write("pytest-caesar: interrupted; the agent was ended\n")
         return INTERRUPTED
@@ -109,7 +120,13 @@ def _delegate(args: argparse.Namespace) -> Run:
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
     deadline_ms = parse_duration(args.deadline)
-    target = select(args.agent, project=project.absolute(), start=Path.cwd(), runner=args.runner)
+    target = select(
+        args.agent,
+        project=project.absolute(),
+        start=Path.cwd(),
+        runner=args.runner,
+        subprocess=args.subprocess,
+    )
     orchestrator = Orchestrator(
         target,
         project=project,
@@ -177,6 +194,8 @@ def describe_run(run: Run) -> str:
         lines.append("changes: not verified by git")
     if run.children:
         lines += ["handed on to other agents:", *tree_lines(run)]
-    lines += [f"{item.code}: {one_line(item.message, limit=300)}" for item in run.diagnostics]
+    lines += [
+        f"{item.code}: {one_line(in_options(item.message), limit=300)}" for item in run.diagnostics
+    ]
     lines.append(f"task directory: {printable(str(run.task_dir))}")
     return "\n".join(lines) + "\n"

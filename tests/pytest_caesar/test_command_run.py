@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -85,11 +86,14 @@ def test_the_installed_command_works_from_inside_the_repository(
         (["/nowhere/agent", "Do it."], "/nowhere/agent"),
         (["{agent}", "  "], "the objective is empty"),
         (["{agent}", "Do it.", "--deadline", "soon"], "soon"),
-        (["{agent}", "Do it.", "--deadline", "0"], "the timeout is 0 s"),
+        (["{agent}", "Do it.", "--deadline", "0"], "--deadline is 0 s"),
         (["{agent}", "Do it.", "--deadline", "600h"], "deadline_ms"),
         (["{agent}", "Do it.", "--context", "@/no/such/file"], "--context @/no/such/file"),
         (["{agent}", "Do it.", "--repo", "/no/such/folder"], "/no/such/folder"),
-        (["{agent}", "Do it.", "--base-ref", "HEAD"], "give workspace= too"),
+        (
+            ["{agent}", "Do it.", "--base-ref", "HEAD"],
+            "--base-ref and --placed describe a prepared workspace: give --workspace too",
+        ),
     ],
 )
 def test_a_refusal_is_told_in_json_with_exit_code_2(
@@ -107,6 +111,68 @@ def test_a_refusal_is_told_in_json_with_exit_code_2(
     assert words in value["error"]["message"]
     assert value["report"] is None
     assert not (repository.path / ".caesar").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["{agent}", "Do it.", "--placed", "x"], "give --workspace too"),
+        (["reviewer", "Do it."], "name the CLI with --runner NAME"),
+        (["{agent}", "Do it.", "--pass-env", "GIT_DIR"], "remove it from --pass-env\n"),
+        (["{folder}", "Do it."], 'to run the package in it, write "python'),
+        (
+            [
+                "{agent}",
+                "Do it.",
+                "--base-ref",
+                "nothing",
+                "--isolation",
+                "worktree",
+                "--workspace=.",
+            ],
+            "--base-ref 'nothing' is not a commit",
+        ),
+    ],
+)
+def test_refusals_speak_of_the_options_of_this_command(
+    repository: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    argv: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(repository.path)
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__main__.py").write_text("")
+    agent, folder = script(tmp_path, WORKER), str(tmp_path / "pkg")
+    assert main(["run", *[part.format(agent=agent, folder=folder) for part in argv]]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "--caesar-" not in said
+
+
+def test_a_function_gets_a_process_of_its_own_on_demand(
+    repository: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "apart.py").write_text(
+        "import os\ndef work(agent):\n    return agent.success(str(os.getpid()))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    code, value = call(
+        capsys, "run", "apart:work", "Do it.", "--repo", str(repository.path), "--subprocess"
+    )
+    assert code == 0
+    assert value["report"]["summary"] != str(os.getpid())
+
+
+def test_the_unit_of_a_bare_deadline_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    assert "a bare number counts milliseconds" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_read_only_task_that_wrote_exits_with_1(
