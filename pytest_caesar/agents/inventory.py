@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.agents.catalogue import CATALOGUE
 from pytest_caesar.agents.command import find_program
+from pytest_caesar.agents.config import PolicyConfig
 from pytest_caesar.agents.definitions import AgentDefinition
 from pytest_caesar.agents.discovery import Discovery, Found
 from pytest_caesar.agents.errors import CommandError
-from pytest_caesar.agents.places import Place, agent_of_cli, agent_of_spec
+from pytest_caesar.agents.places import Place, agent_of_cli, agent_of_spec, safe_id
 from pytest_caesar.agents.target import ProcessAgent
 
 Kind = Literal["config", "catalogue", "definition"]
@@ -79,7 +80,8 @@ def take_inventory(place: Place) -> tuple[tuple[Entry, ...], tuple[Diagnostic, .
     """
     discovery = place.discovery()
     entries = [*_configured(place), *_catalogue(place), *_definitions(place, discovery)]
-    return tuple(_with_clashes(entries)), discovery.diagnostics
+    policy = place.config().policy
+    return tuple(_with_policy(_with_clashes(entries), policy)), discovery.diagnostics
 
 
 def _configured(place: Place) -> Iterator[Entry]:
@@ -158,6 +160,18 @@ def _with_clashes(entries: list[Entry]) -> Iterator[Entry]:
             yield replace(entry, shadowed_by=firm[0].where)
         else:
             yield replace(entry, clashes=tuple(f"{o.kind} ({o.where})" for o in firm))
+
+
+def _with_policy(entries: Iterable[Entry], policy: PolicyConfig) -> Iterator[Entry]:
+    """Mark what can be selected and would then be refused."""
+    for entry in entries:
+        ident = safe_id(entry.name) if entry.kind == "definition" else entry.name
+        refusal = ""
+        if ident in policy.denied:
+            refusal = "[policy] denied names it"
+        elif policy.allowed and ident not in policy.allowed:
+            refusal = f"[policy] allowed does not name it, only {', '.join(policy.allowed)}"
+        yield replace(entry, problem="; ".join(filter(None, (entry.problem, refusal))))
 
 
 def _command(agent: ProcessAgent, place: Place) -> tuple[str, str]:

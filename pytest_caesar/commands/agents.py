@@ -13,6 +13,7 @@ from caesar_agent.terminal import printable
 from pytest_caesar.agents.inventory import Entry, take_inventory
 from pytest_caesar.agents.paths import absolute
 from pytest_caesar.agents.places import Place, search_path
+from pytest_caesar.commands.spoken import in_options
 
 _MARKERS = (".caesar", ".git")
 _TITLES = {
@@ -20,6 +21,8 @@ _TITLES = {
     "catalogue": "known CLIs",
     "definition": "agent definitions",
 }
+
+_LEGEND = "+ can be run by its name, - cannot: the line below it says why"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -89,6 +92,7 @@ def render(entries: tuple[Entry, ...], diagnostics: tuple[Diagnostic, ...]) -> l
             mark = "+" if entry.runnable else "-"
             lines.append(f"  {mark} {entry.name:<{width}}  {_about(entry)}")
             lines += [f"    {'':<{width}}  {note}" for note in _notes(entry)]
+    lines += ["", _LEGEND]
     if diagnostics:
         lines += ["", "findings:"]
         lines += [_finding(diagnostic) for diagnostic in diagnostics]
@@ -105,7 +109,7 @@ def _about(entry: Entry) -> str:
 
 
 def _notes(entry: Entry) -> list[str]:
-    notes = [entry.problem] if entry.problem else []
+    notes = [in_options(entry.problem)] if entry.problem else []
     if entry.shadowed_by:
         notes.append(f"hidden by {entry.shadowed_by}")
     notes += [f"hides {file}" for file in entry.shadows]

@@ -62,6 +62,30 @@ def test_the_catalogue_says_what_was_checked(place: Place) -> None:
     assert entry(place, "claude", "catalogue").checked is None
 
 
+def test_what_policy_refuses_cannot_be_run(write: Write, place: Place) -> None:
+    for name in ("codex", "gemini"):
+        write(f"bin/{name}", "#!/bin/sh\n", mode=0o755)
+    write("p/.caesar/config.toml", '[policy]\ndenied = ["codex"]\n')
+    denied = entry(place, "codex", "catalogue")
+    assert (denied.runnable, denied.problem) == (False, "[policy] denied names it")
+    assert entry(place, "gemini", "catalogue").runnable
+
+
+def test_what_policy_does_not_allow_cannot_be_run(write: Write, place: Place) -> None:
+    for name in ("codex", "gemini"):
+        write(f"bin/{name}", "#!/bin/sh\n", mode=0o755)
+    write("p/.caesar/config.toml", '[policy]\nallowed = ["gemini"]\n')
+    assert entry(place, "gemini", "catalogue").runnable
+    other = entry(place, "codex", "catalogue")
+    assert other.problem == "[policy] allowed does not name it, only gemini"
+
+
+def test_the_list_explains_its_signs_and_speaks_of_its_own_options(place: Place) -> None:
+    lines = command.render(*take_inventory(place))
+    assert lines[-1] == "+ can be run by its name, - cannot: the line below it says why"
+    assert "needs --runner NAME" in [line.strip() for line in lines]
+
+
 def test_what_hides_and_what_is_hidden_is_told_on_both_sides(write: Write, place: Place) -> None:
     project = write("p/.caesar/config.toml", CONFIG.format(id="mine", bin="a.sh"))
     local = write("p/.caesar/config.local.toml", CONFIG.format(id="mine", bin="b.sh"))
