@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 REMARKS = frozenset({"isolation-degraded", "network-not-guaranteed", "uncommitted-work"})
-"""Findings that rarely are the cause; shown after the others."""
+"""Findings that are not the cause; the section on the run shows them."""
 
 MAX_LINES = 8
 """Lines of an explanation: pytest cuts what is longer."""
@@ -124,7 +124,7 @@ def _word(op: str, value: Status | Source, other: str, runs: Sequence[Run]) -> l
         lines.append(reason)
     lines.append(f"summary: {one_line(run.report.summary, limit=300)}")
     lines.append(f"process: {process_line(run)}")
-    weighty = sorted(run.diagnostics, key=lambda finding: finding.code in REMARKS)
+    weighty = [finding for finding in run.diagnostics if finding.code not in REMARKS]
     lines += [_finding(finding) for finding in weighty[:2]]
     if run.source == "synthesized" and run.raw_log.strip():
         lines.append(f"raw.log ends: {_last_line(run.raw_log)}")

@@ -19,6 +19,8 @@ from caesar_agent.errors import DocumentError, FieldProblem, UnsupportedVersionE
 __all__ = ["Document", "Flagged", "Model", "Part", "as_document_error", "dump_part"]
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from typing_extensions import Self
 
 Model = TypeVar("Model", bound="Document")
@@ -48,6 +50,14 @@ class Part(BaseModel):
                 if item is not None or name not in optional
             }
         return value
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Leave out what is at its default: a failing test shows what a document says."""
+        known = type(self).model_fields
+        for name, value in super().__repr_args__():
+            field = known.get(name or "")
+            if field is None or value != field.get_default(call_default_factory=True):
+                yield name, value
 
 
 @functools.cache

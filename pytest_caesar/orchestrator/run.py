@@ -56,6 +56,9 @@ class Events(tuple[Event, ...]):
         """Return the events of one type, in order."""
         return Events(event for event in self if event.type == name)
 
+    def __repr__(self) -> str:
+        return f"<Events: {', '.join(event.type for event in self) or 'none'}>"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
