@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caesar_agent.terminal import printable
 from pytest_caesar.orchestrator.record import RecordError, read_record
 from pytest_caesar.workspace.applying import ApplyError, apply_patch
 
@@ -28,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Apply the patch; exit code 0 applied, 1 refused, 2 nothing to apply from."""
+    """Apply the patch; exit code 0 applied or there already, 1 refused, 2 nothing to apply from."""
     record = read_record(args.task_dir)
     if not record.verified:
         raise RecordError(
@@ -44,9 +45,15 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("Nothing to apply: the delegation changed nothing.\n")
         return 0
     try:
-        apply_patch(repository, record.patch)
+        written = apply_patch(repository, record.patch)
     except ApplyError as error:
         sys.stderr.write(f"pytest-caesar: {error}\n")
         return 1
-    sys.stdout.write(f"Applied the changes of {record.task_id} to {repository}.\n")
+    where = printable(str(repository))
+    if written:
+        sys.stdout.write(f"Applied the changes of {record.task_id} to {where}.\n")
+    else:
+        sys.stdout.write(
+            f"Nothing to apply: the changes of {record.task_id} are in {where} already.\n"
+        )
     return 0

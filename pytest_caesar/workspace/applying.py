@@ -44,7 +44,7 @@ class ApplyError(CaesarError):
         )
 
 
-def apply_patch(repository: Path, patch: bytes) -> None:
+def apply_patch(repository: Path, patch: bytes) -> bool:
     """Apply a patch to the files of a repository, or leave everything as it is.
 
     Edits of the user's that do not touch the same lines are kept. The index,
@@ -54,30 +54,33 @@ def apply_patch(repository: Path, patch: bytes) -> None:
         repository: any folder of the checkout; a worktree of the task is not needed.
         patch: as observed, relative to the top level.
 
+    Returns:
+        Whether anything was written; False where all of the patch was there already.
+
     Raises:
         ApplyError: a file stands against it, or git cannot work there.
     """
     if not patch:
-        return
+        return False
     try:
         checkout, settings = survey(repository.resolve())
         if checkout is None:
             raise ApplyError(
                 repository=str(repository), problem="it is not a git repository", paths=()
             )
-        _apply(checkout, settings, patch)
+        return _apply(checkout, settings, patch)
     except GitError as error:
         raise ApplyError(repository=str(repository), problem=str(error), paths=()) from error
 
 
-def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> None:
+def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> bool:
     room = new_folder(checkout.top / ".no-such-folder")
     try:
         merged, paths = _merge(checkout, settings, patch, room)
     finally:
         discard(room)
     if not merged:
-        return  # all of it is there already
+        return False  # all of it is there already
     git = Git(checkout.top, config=(*without_filters(settings), "apply.ignoreWhitespace=no"))
     apply = ("apply", "--binary", "--whitespace=nowarn")
     try:
@@ -86,6 +89,7 @@ def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> None:
         raise _refusal(checkout, "files are in the way", error.stderr) from error
     with _restored_on_failure(checkout, paths):
         git.run(*apply, "-", stdin=merged)
+    return True
 
 
 def _merge(

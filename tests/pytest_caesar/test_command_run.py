@@ -217,6 +217,13 @@ def test_diff_shows_and_apply_takes_over_what_was_changed_without_the_worktree(
     assert "+more" in capsys.readouterr().out
     assert main(["apply", value["task_dir"]]) == 0
     assert repository.read("a.txt") == "one\nmore\n"
+    named = f"the changes of {value['task_id']}"
+    assert capsys.readouterr().out == f"Applied {named} to {repository.path}.\n"
+    assert main(["apply", value["task_dir"]]) == 0
+    assert repository.read("a.txt") == "one\nmore\n"
+    assert capsys.readouterr().out == (
+        f"Nothing to apply: {named} are in {repository.path} already.\n"
+    )
 
 
 def test_apply_refuses_a_conflict_and_changes_nothing(
