@@ -132,7 +132,6 @@ CODES: dict[str, str] = {
     "delegation-invalid": "A file in delegations/ is no request, and was not carried out.",
     "delegation-unsafe": "delegations/ or delegated/ is a link or no folder, and was not entered.",
     "delegation-unfinished": "An agent that another one asked for could not be ended in time.",
-    "recording-without-children": "Agents that the agent asked for are not played back by themselves.",
     "record-unwritable": "The run could not be kept in its task directory.",
     # reconciliation and contradictions
     "undeclared-change": "Git shows a change that the report does not declare.",

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import Reading, read_bounded
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.recordings.patches import check_binaries, hide_patch
@@ -83,7 +82,7 @@ def capture(
             )
             for item in run.questions
         ),
-        findings=tuple(_findings(run)),
+        findings=run.harness_findings,
         files=files,
     )
     done = mapped(recording, places.hide_value, hidden)
@@ -121,17 +120,6 @@ def _kept(path: Path) -> bytes | None:
     if reading.problem is not None:
         raise UnfitError(reading.problem.message)
     return reading.data
-
-
-def _findings(run: Run) -> Iterable[Diagnostic]:
-    yield from run.harness_findings
-    if run.children:
-        names = ", ".join(child.task.agent for child in run.children)
-        yield Diagnostic(
-            code="recording-without-children",
-            message=f"the agent asked for others ({names}); what they changed is played back, "
-            "their runs are not",
-        )
 
 
 def _agent_homes(files: Iterable[bytes]) -> dict[str, str]:

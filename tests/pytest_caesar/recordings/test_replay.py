@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import pytest
 
-from pytest_caesar.agents.target import ProcessAgent
+from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.fake_agent import FakeAgents, Step
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.run import Run
@@ -20,6 +21,12 @@ from pytest_caesar.recordings.errors import (
     RecordingMissingError,
 )
 from tests.pytest_caesar.recordings.staging import Execution, Stage, same
+
+LEAD = """\
+def main(agent):
+    return agent.success(agent.delegate("helper", "Help").summary)
+"""
+"""Python of an agent that hands its task on."""
 
 GONE = ("/no/such/program", "{{prompt}}")
 
@@ -132,6 +139,43 @@ def test_no_path_of_the_machine_is_left_in_a_recording(stage: Stage) -> None:
     kept = b"".join(path.read_bytes() for path in stage.folder.rglob("*") if path.is_file())
     for gone in (live.task_dir, live.workspace, live.task.id, "caesar-home-"):
         assert str(gone).encode() not in kept
+
+
+@pytest.mark.parametrize("mode", ["write", "read-only"])
+def test_in_place_beside_work_that_is_not_committed(stage: Stage, mode: str) -> None:
+    fake = stage.fake
+    agent = fake(fake.write("a.txt", "one\nTWO\nthree\n"), fake.report())
+    runs = []
+    modes: tuple[Mode, ...] = ("once", "none")
+    for how in modes:
+        execution = stage.begin(how)
+        execution.repository.write("mine.txt", "not the agent's\n")
+        runs.append(execution.delegate(agent, isolation="inplace", mode=mode))
+        assert (runs[-1].workspace / "a.txt").read_text() == "one\nTWO\nthree\n"
+        assert execution.cassette.judge() is None
+    assert same(runs[0]) == same(runs[1])
+    assert [change.path for change in runs[1].changes] == ["a.txt"]
+
+
+@pytest.mark.parametrize("setting", ["core.autocrlf=true", "apply.whitespace=fix", "none"])
+def test_settings_and_states_of_the_repository_do_not_matter(stage: Stage, setting: str) -> None:
+    fake = stage.fake
+    agent = fake(
+        fake.write("a.txt", "one  \r\n", append=True), fake.write("new.txt", "x \n"), fake.report()
+    )
+    runs = []
+    modes: tuple[Mode, ...] = ("once", "none")
+    for how in modes:
+        execution = stage.begin(how)
+        if setting == "none":
+            shutil.rmtree(execution.repository.path / ".git")
+            execution.repository.git("init", "-q")  # no commit
+        else:
+            execution.repository.git("config", *setting.split("="))
+        runs.append(execution.delegate(agent))
+        assert execution.cassette.judge() is None
+    assert same(runs[0]) == same(runs[1])
+    assert runs[1].changes
 
 
 # -- secrets
@@ -406,6 +450,29 @@ def test_outside_git_nothing_is_recorded_and_said_so(stage: Stage) -> None:
     execution.orchestrator.project = plain
     execution.delegate(stage.fake(stage.fake.report()), isolation="inplace")
     assert "git could not tell what changed" in (execution.cassette.judge() or "")
+
+
+def test_a_recording_that_cannot_be_written_fails_its_test(stage: Stage) -> None:
+    stage.folder.parent.parent.mkdir()
+    stage.folder.parent.write_text("in the way")
+    execution = stage.begin("once")
+    assert execution.delegate(stage.fake(stage.fake.report())).succeeded
+    assert "t_0011 was not recorded: [Errno 17]" in (execution.cassette.judge() or "")
+
+
+def test_an_agent_that_asked_for_others_is_not_recorded_and_said_so(stage: Stage) -> None:
+    (stage.root / "recorded_lead.py").write_text(LEAD)
+    lead = FunctionAgent(
+        id="lead", target="recorded_lead:main", import_root=str(stage.root), subprocess=True
+    )
+    fake = stage.fake
+    stage.files[".caesar/config.toml"] = "[policy]\nmax_depth = 3\n"
+    execution = stage.begin("once")
+    execution.orchestrator.team["helper"] = fake(fake.write("helped.txt", "x"), fake.report())
+    live = execution.delegate(lead)
+    assert [child.task.agent for child in live.children] == ["helper"]
+    assert "the agent asked for other agents" in (execution.cassette.judge() or "")
+    assert not (stage.folder / "1").exists()
 
 
 # -- broken recordings
