@@ -55,3 +55,36 @@ def test_an_unknown_argument_of_the_marker_is_named(pytester: pytest.Pytester, r
     run().stdout.fnmatch_lines(
         ["*the marker caesar takes strict=, allow= and record=, found stict"]
     )
+
+
+ASKING = """
+import pytest
+
+@pytest.mark.caesar(strict=True)
+def test_it(caesar_answers, caesar_orchestrator, caesar_fake_agent):
+    fake = caesar_fake_agent
+    {script}
+    run = caesar_orchestrator.delegate("Ask", agent=fake({ask}, fake.report()))
+    assert ("unanswered-question" in run.codes) is {found}
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "ask", "found"),
+    [
+        ("caesar_answers.on('Which?', 'a')", "fake.ask('Which?')", False),
+        ("caesar_answers.silence()", "fake.ask('Which?')", False),
+        ("caesar_answers.reject(reason='no')", "fake.ask('Which?')", False),
+        ("caesar_answers.on('Which?', 'a', after=60)", "fake.ask('Which?', timeout=0.1)", True),
+    ],
+)
+def test_a_question_without_an_answer_counts_unless_silence_is_meant(
+    pytester: pytest.Pytester, run: Runs, script: str, ask: str, *, found: bool
+) -> None:
+    pytester.makepyfile(ASKING.format(script=script, ask=ask, found=found))
+    result = run()
+    if not found:
+        result.assert_outcomes(passed=1)
+        return
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["unanswered-question in t_0001: the agent asked 'Which?' and *"])
