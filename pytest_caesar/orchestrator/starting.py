@@ -211,5 +211,10 @@ def as_process(agent: FunctionAgent) -> ProcessAgent:
 
 
 def describe(argv: Sequence[str], brief: str) -> str:
-    """Return a command line for the ``started`` event; the brief stands as ``{{prompt}}``."""
-    return shlex.join("{{prompt}}" if part == brief else part for part in argv)
+    """Return a command line for the ``started`` event; ``<brief>`` stands for the brief."""
+    return " ".join(
+        "<brief>".join(shlex.quote(text) if text else "" for text in part.split(brief))
+        if brief in part
+        else shlex.quote(part)
+        for part in argv
+    )

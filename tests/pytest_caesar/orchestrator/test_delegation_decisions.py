@@ -60,6 +60,15 @@ def test_a_model_reaches_the_command_line_that_takes_one(
     assert json.loads(unnamed.summary)["argv"] == ["rest"]
 
 
+def test_the_brief_is_left_out_of_the_command_line_that_is_told(
+    repository: Repository, tmp_path: Path
+) -> None:
+    agent = echo(tmp_path, "{{prompt}}", "--ask={{prompt}}", "two words", "")
+    run = Orchestrator(agent, project=repository.path).delegate("Look.", mode="read-only")
+    command = run.events[0].command  # type: ignore[attr-defined]
+    assert command.partition("echo.py ")[2] == "<brief> --ask=<brief> 'two words' ''"
+
+
 def test_a_model_for_an_agent_that_takes_none_is_refused_by_name(
     repository: Repository, tmp_path: Path
 ) -> None:
