@@ -47,6 +47,7 @@ def shell(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Shell:
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for name, value in {"PATH": here, "COLUMNS": "200", "PYTHONPATH": str(ROOT)}.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.delenv("CI", raising=False)  # where nothing is recorded
 
     def run(command: str) -> str:
         if command.startswith("pytest "):
