@@ -5,21 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from caesar_agent.commands.events import describe
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import one_line, printable
+from caesar_agent.terminal import one_line
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
+from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
 from pytest_caesar.commands.spoken import in_options
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.sections import tree_lines
 
 if TYPE_CHECKING:
     from caesar_agent.dispatcher import Subparsers
@@ -83,7 +84,11 @@ def add_parser(subparsers: Subparsers) -> None:
         help="give a function a process of its own, as --caesar-subprocess does",
     )  # fmt: skip
     parser.add_argument("--network", choices=("auto", "on", "off"), default="auto")
-    parser.add_argument("--channel", action="store_true", help="open the return channel")
+    parser.add_argument(
+        "--channel",
+        action="store_true",
+        help="open the return channel: stderr says how to answer a question",
+    )
     parser.add_argument(
         "--pass-env", action="append", default=[], metavar="NAME",
         help="let the agent see this variable too; may be repeated",
@@ -110,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(run_as_json(result))
     else:
-        sys.stdout.write(describe_run(result))
+        sys.stdout.write(describe_run(result, width=width_of(sys.stdout)))
     violated = "read-only-violation" in result.codes
     return 0 if result.succeeded and not violated else 1
 
@@ -132,7 +137,7 @@ def _delegate(args: argparse.Namespace) -> Run:
         project=project,
         settings=OrchestratorSettings(
             pass_env=tuple(args.pass_env),
-            on_event=None if args.json else _show,
+            on_event=_listener(args),
             runner=args.runner,
         ),
     )
@@ -171,31 +176,18 @@ def _print_json(value: object) -> None:
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
-def _show(event: Event) -> None:
-    """Print one event on stderr, as it comes."""
-    sys.stderr.write(f"{one_line(event.type, limit=20):>12}  {one_line(describe(event))}\n")
-    sys.stderr.flush()
+def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
+    """Return what tells of events on stderr: of all of them, or only of questions to answer."""
+    if args.json and not args.channel:
+        return None
+    project: Path = args.repo or args.workspace or Path.cwd()
 
+    def listen(event: Event) -> None:
+        if not args.json or event.type == "question":
+            line = f"{one_line(event.type, limit=20):>12}  {one_line(describe(event))}\n"
+            sys.stderr.write(line)
+            sys.stderr.flush()
+        if args.channel:
+            tell_how_to_answer(event, project)
 
-def describe_run(run: Run) -> str:
-    """Return a run as a page for a person."""
-    lines = [f"{run.report.status} (from {run.source}): {one_line(run.report.summary, limit=400)}"]
-    outcome = run.outcome
-    how = outcome.status.replace("_", " ")
-    if outcome.exit_code is not None:
-        how += f", exit code {outcome.exit_code}"
-    if outcome.signal:
-        how += f", {outcome.signal}"
-    lines.append(f"process: {how}, {outcome.duration_ms} ms")
-    if run.changes_verified_by == "git":
-        lines.append(f"changes: {len(run.changes) or 'none'}")
-        lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
-    else:
-        lines.append("changes: not verified by git")
-    if run.children:
-        lines += ["handed on to other agents:", *tree_lines(run)]
-    lines += [
-        f"{item.code}: {one_line(in_options(item.message), limit=300)}" for item in run.diagnostics
-    ]
-    lines.append(f"task directory: {printable(str(run.task_dir))}")
-    return "\n".join(lines) + "\n"
+    return listen

@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
+from caesar_agent.documents.event import QuestionEvent
+from pytest_caesar.agents.selection import select
 from pytest_caesar.cli import main
+from pytest_caesar.commands.run_page import describe_run, how_to_answer
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.workspace.repository import Repository
 
 KEYS = [
@@ -243,3 +247,83 @@ def test_a_folder_that_is_no_task_directory_is_named(
 ) -> None:
     assert main(["diff", str(tmp_path)]) == 2
     assert f"{tmp_path}: run.json is missing" in capsys.readouterr().err
+
+
+ASKING = """#!/bin/sh
+cd "$CAESAR_TASK_DIR" && mkdir questions
+printf '{"id": "q1", "question": "Keep it?"}' > questions/q1.json
+for attempt in $(seq 2000); do
+  [ -e answers/q1.json ] && break
+  sleep 0.01
+done
+answer=$(sed -n 's/.*"answer": "\\(.*\\)",.*/\\1/p' answers/q1.json)
+printf '{"protocol":"caesar.report/v1","status":"success","summary":"%s"}' "$answer" \\
+  > "$CAESAR_REPORT_PATH"
+"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_question_is_told_with_the_command_that_answers_it(
+    repository: Repository, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    agent = script(tmp_path, ASKING)
+    command = [sys.executable, "-m", "pytest_caesar", "run", agent, "Ask.", "--channel", *more]
+    with subprocess.Popen(
+        command, cwd=repository.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stderr is not None
+        assert child.stdout is not None
+        told = ""
+        for line in child.stderr:
+            if "answer it: " in line:
+                told = line.partition("answer it: ")[2].strip()
+                break
+        assert told.startswith("caesar-agent answer .caesar/tasks/t_")
+        program = f"{Path(sys.executable).parent}/{told}".replace("…", "keep it")
+        subprocess.run(["/bin/sh", "-c", program], cwd=repository.path, check=True)
+        assert "keep it" in child.stdout.read()
+        child.stderr.read()
+        assert child.wait() == 0
+
+
+def test_of_an_agent_that_failed_the_end_of_its_log_is_shown(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, "#!/bin/sh\nseq 20\nprintf 'no \\033[31mluck'\nexit 3\n")
+    assert main(["run", agent, "Try.", "--repo", str(repository.path)]) == 1
+    page = capsys.readouterr().out
+    assert "the end of raw.log:\n  | 10\n" in page
+    assert "  | no \\x1b[31mluck\n" in page
+    assert "  | 9\n" not in page
+
+
+def test_of_an_agent_that_succeeded_no_log_is_shown(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER + "echo chatter\n")
+    assert main(["run", agent, "Try.", "--repo", str(repository.path)]) == 0
+    assert "chatter" not in capsys.readouterr().out
+
+
+def test_sentences_are_folded_to_the_width_of_the_terminal(
+    repository: Repository, tmp_path: Path
+) -> None:
+    agent = select(script(tmp_path, "#!/bin/sh\nexit 3\n"), project=tmp_path, start=tmp_path)
+    run = Orchestrator(agent, project=repository.path).delegate("Try.")
+    folded, whole = describe_run(run, width=60), describe_run(run)
+    assert " ".join(folded.split()) == " ".join(whole.split())
+    assert max(map(len, whole.splitlines()[:-1])) > 80
+    assert max(map(len, folded.splitlines()[:-1])) <= 60
+
+
+@pytest.mark.parametrize("ident", ["q1; rm -rf /", "\x1b[2J", "-rf", "../q1"])
+def test_no_command_is_made_of_a_hostile_id(tmp_path: Path, ident: str) -> None:
+    (tmp_path / ".caesar" / "tasks" / "t_1").mkdir(parents=True)
+    fields = {
+        "protocol": "caesar.event/v1", "seq": 0, "at": "2026-01-01T00:00:00Z", "task_id": "t_1",
+        "type": "question", "id": "q1", "question": "?",
+    }  # fmt: skip
+    for changed, answerable in (({}, True), ({"id": ident}, False), ({"task_id": ".."}, False)):
+        event = QuestionEvent.model_validate({**fields, **changed})
+        assert bool(how_to_answer(event, tmp_path)) is answerable

@@ -1,0 +1,133 @@
+"""What ``pytest-caesar run`` shows a person: what came of it, and how to answer meanwhile."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from caesar_agent.task_directory import TaskDirectory, open_regular
+from caesar_agent.terminal import one_line, printable
+from pytest_caesar.commands.spoken import in_options
+from pytest_caesar.orchestrator.places import caesar_root
+from pytest_caesar.sections import tree_lines
+
+if TYPE_CHECKING:
+    from caesar_agent.documents import Event
+    from pytest_caesar.orchestrator.run import Run
+
+LOG_LINES = 12
+"""Last lines of a log that are shown of an agent that did not succeed."""
+
+LOG_BYTES = 8 * 1024
+"""Last bytes of a log that are looked at for them."""
+
+LINE = 160
+"""Characters of one line of a log."""
+
+_SAFE_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+
+
+def describe_run(run: Run, *, width: int | None = None) -> str:
+    """Return a run as a page.
+
+    Args:
+        run: what came of a delegation.
+        width: columns that sentences are folded to; None leaves each on one line.
+    """
+    lines = [
+        *_folded(
+            f"{run.report.status} (from {run.source}): {one_line(run.report.summary, limit=400)}",
+            width,
+        )
+    ]
+    outcome = run.outcome
+    how = outcome.status.replace("_", " ")
+    if outcome.exit_code is not None:
+        how += f", exit code {outcome.exit_code}"
+    if outcome.signal:
+        how += f", {outcome.signal}"
+    lines.append(f"process: {how}, {outcome.duration_ms} ms")
+    if run.changes_verified_by == "git":
+        lines.append(f"changes: {len(run.changes) or 'none'}")
+        lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
+    else:
+        lines.append("changes: not verified by git")
+    if run.children:
+        lines += ["handed on to other agents:", *tree_lines(run)]
+    for item in run.diagnostics:
+        told = f"{item.code}: {one_line(in_options(item.message), limit=300)}"
+        lines += _folded(told, width)
+    if not run.succeeded:
+        directory = TaskDirectory(run.task_dir)
+        for log in (directory.raw_log, directory.stderr_log):
+            lines += _log(log)
+    lines.append(f"task directory: {printable(str(run.task_dir))}")
+    return "\n".join(lines) + "\n"
+
+
+def width_of(stream: object) -> int | None:
+    """Return the columns of a terminal, or None for a file or a pipe."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None  # type: ignore[attr-defined]
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def how_to_answer(event: Event, project: Path) -> str:
+    """Return the command line that answers a question, or "" for what is none.
+
+    Args:
+        event: anything an agent tells; it may lie.
+        project: what is delegated on.
+    """
+    ident = getattr(event, "id", None)
+    if event.type != "question" or not isinstance(ident, str) or not _SAFE_ID.fullmatch(ident):
+        return ""
+    folder = caesar_root(project.absolute()) / ".caesar" / "tasks" / event.task_id
+    if not _SAFE_ID.fullmatch(event.task_id) or not folder.is_dir():
+        return ""
+    here = Path.cwd()
+    place = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    return printable(f'caesar-agent answer {shlex.quote(str(place))} {ident} "…"')
+
+
+def tell_how_to_answer(event: Event, project: Path) -> None:
+    """Print it on stderr, where questions are shown too."""
+    command = how_to_answer(event, project)
+    if command:
+        sys.stderr.write(f"   answer it: {command}\n")
+        sys.stderr.flush()
+
+
+def _folded(text: str, width: int | None) -> list[str]:
+    if width is None or len(text) <= width:
+        return [text]
+    return textwrap.wrap(
+        text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _log(path: Path) -> list[str]:
+    """Return the end of a log, each line escaped; nothing of one that is empty or gone."""
+    descriptor, _ = open_regular(path)
+    if descriptor is None:
+        return []
+    with os.fdopen(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        file.seek(max(0, size - LOG_BYTES))
+        text = file.read(LOG_BYTES).decode("utf-8", "backslashreplace")
+    lines = text.rstrip("\n").split("\n")
+    if not text.strip():
+        return []
+    cut = len(lines) > LOG_LINES or size > LOG_BYTES
+    title = f"the end of {path.name}" if cut else path.name
+    shown = (printable(line.rstrip("\r"), keep="\t") for line in lines[-LOG_LINES:])
+    return [
+        f"{title}:",
+        *(f"  | {line if len(line) <= LINE else line[: LINE - 1] + '…'}" for line in shown),
+    ]
