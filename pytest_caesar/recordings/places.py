@@ -19,6 +19,9 @@ from urllib.parse import quote
 MIN_SECRET = 8
 """Characters of a value that is taken for a secret; shorter ones stand everywhere by chance."""
 
+MIN_LINE = 16
+"""Characters of a line of a secret that is one by itself."""
+
 _OPEN = b"{{caesar:"
 _SECRET = _OPEN + b"secret:"
 _SECRET_NAME = re.compile(
@@ -70,7 +73,8 @@ class Places:
         found = [_Spelling(_OPEN, _OPEN + b"{{", bounded=False)]
         for name, value in secrets.items():
             placeholder = f"{{{{caesar:secret:{_plain(name)}}}}}".encode()
-            found += [_Spelling(raw, placeholder, bounded=False) for raw in _disguises(value)]
+            for part in _parts(value):
+                found += [_Spelling(raw, placeholder, bounded=False) for raw in _disguises(part)]
         self._values = {name.encode(): os.fsencode(path) for name, path in folders.items()}
         self._values[b"task-id"] = task_id.encode()
         shown: dict[bytes, bytes] = {}
@@ -164,6 +168,12 @@ def _spellings(text: str) -> Iterable[tuple[bytes, str]]:
         if spelled not in seen:
             seen.add(spelled)
             yield spelled, kind.decode()
+
+
+def _parts(secret: str) -> list[str]:
+    """Return a secret, and the lines of a long one: a key is printed, or patched, line by line."""
+    lines = [line.strip() for line in secret.strip().splitlines()]
+    return [secret, *(line for line in lines if len(line) >= MIN_LINE and len(lines) > 1)]
 
 
 def _disguises(secret: str) -> set[bytes]:

@@ -17,6 +17,16 @@ printf '{{"protocol": "caesar.report/v1", "status": "success", "summary": "Did %
  "changes": [{{"path": "new.py", "action": "created"}}]}}' "$CAESAR_AGENT" > "$CAESAR_REPORT_PATH"
 """
 
+CODEX = """\
+#!/bin/sh
+echo started >> "{log}"
+echo '{{"type":"thread.started","thread_id":"t1"}}'
+echo '{{"type":"turn.started"}}'
+echo '{{"type":"item.completed","item":{{"id":"i1","type":"agent_message","text":"Hello."}}}}'
+echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"output_tokens":1}}}}'
+"""
+"""What a known CLI prints."""
+
 SOURCE = """
 import pytest
 
@@ -177,6 +187,31 @@ def test_an_agent_that_is_not_installed_is_played_back(project: Project) -> None
     project.run(*arguments, "--snapshot-update").assert_outcomes(passed=1)
     (project.path / "tool").unlink()
     project.run(*arguments).assert_outcomes(passed=1)
+
+
+def test_a_known_cli_that_is_not_installed_is_played_back(
+    project: Project, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = pytester.mkdir("bin")
+    agent_script(pytester, "bin/codex", CODEX.format(log=project.path / "starts.log"))
+    project.tests(
+        """
+        def test_it(caesar_repo, caesar_orchestrator, caesar_snapshot):
+            caesar_repo.commit({"a.txt": "a"})
+            run = caesar_orchestrator.delegate("Say hello")
+            assert "Hello." in run.summary
+            assert run == caesar_snapshot
+            assert [event.type for event in run.events] == caesar_snapshot
+        """
+    )
+    arguments = ("--caesar-agent=codex", "--caesar-record=once")
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+        project.run(*arguments, "--snapshot-update").assert_outcomes(passed=1)
+    (folder / "codex").unlink()
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    project.run(*arguments).assert_outcomes(passed=1)
+    assert project.starts == 1
 
 
 def test_a_function_is_recorded_as_well(project: Project, pytester: pytest.Pytester) -> None:

@@ -80,6 +80,14 @@ def test_a_secret_goes_and_stays_away_in_every_spelling(spelled: bytes) -> None:
     assert PLACES.secret_in(hidden) is None
 
 
+def test_a_key_of_several_lines_goes_line_by_line() -> None:
+    key = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA7\nx9\n-----END KEY-----\n"
+    places = Places({}, task_id="t_1", secrets={"DEPLOY_KEY": key})
+    for shown in (key, key.replace("\n", "\n+"), json.dumps(key)):
+        assert b"MIIEpAIBAAKCAQEA7" not in places.hide(shown.encode())
+    assert places.hide(b"x9") == b"x9"
+
+
 def test_every_text_of_a_value_is_changed() -> None:
     value = {"a": ["in /tmp/x/repo", {"b": "t_1"}], "n": 1, "none": None, "odd": "\udcff"}
     hidden = PLACES.hide_value(value)
