@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Generator, Iterable
 from dataclasses import asdict
@@ -28,6 +27,7 @@ from pytest_caesar.settings import how_to_give_an_agent
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
+    from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.session import CaesarSession
 
 MODULE = "caesar-conformance"
@@ -98,8 +98,8 @@ class Conformance:
         module = Module.from_parent(session, name=MODULE, nodeid=MODULE)
         several = len(self.session.agents) > 1
         found = []
-        for index, agent in enumerate(self.session.agents):
-            bench = self._bench(index)
+        for agent in self.session.agents:
+            bench = self._bench(agent)
             for requirement in self._ordered():
                 name = f"{requirement.id}[{agent.id}]" if several else requirement.id
                 if self._is_wanted(requirement.id, name):
@@ -125,9 +125,7 @@ class Conformance:
         order = list(SCENARIOS)
         return sorted(REQUIREMENTS.values(), key=lambda one: order.index(CHECKS[one.id].scenario))
 
-    @functools.cache  # noqa: B019 - lives as long as the session
-    def _bench(self, index: int) -> Bench:
-        agent = self.session.agents[index]
+    def _bench(self, agent: AgentTarget) -> Bench:
         settings = self.session.settings
         factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined] # noqa: SLF001 - items have no fixtures
         name = re.sub(r"\W+", "-", f"conformance-{agent.id}")[:40]

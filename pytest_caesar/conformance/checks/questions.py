@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
+import importlib.util
+
+from caesar_agent.errors import CaesarError
 from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
 from pytest_caesar.conformance.trial import Trial
+
+
+class NoServerError(CaesarError):
+    """The return channel could not be offered as it should be, so no agent is to blame."""
+
+    def message(self) -> str:
+        """Say what to install."""
+        return (
+            "the agent asked nothing, and the MCP server of the return channel cannot start here: "
+            "pip install 'pytest-caesar[mcp]'"
+        )
+
 
 NOT_ASKED = "it asked nothing: see QUESTIONS-001"
 
@@ -17,6 +32,8 @@ def it_asks(_bench: Bench, trial: Trial) -> Finding:
     """With the tool ask_orchestrator, the SDK, or a file."""
     if trial.run.questions:
         return PASSED
+    if importlib.util.find_spec("mcp") is None:
+        raise NoServerError
     return failed(
         "the objective of [asks] led to no question: call ask_orchestrator of the MCP server in "
         f"task.channel, or write questions/<id>.json\n{trial.described()}"

@@ -83,12 +83,12 @@ def test_node_without_a_library_passes(pytester: pytest.Pytester, run: Runs) -> 
     assert int(verdict(result)[2]) > 25
 
 
-def test_an_agent_on_the_sdk_reaches_every_level(pytester: pytest.Pytester, run: Runs) -> None:
+def test_an_agent_on_the_sdk_narrates_and_asks(pytester: pytest.Pytester, run: Runs) -> None:
     path = pytester.path / "agent.py"
     path.write_text(WITH_SDK)
     path.chmod(0o755)
     (pytester.path / "caesar-conformance.toml").write_text(PROFILE)
 
-    result = run("--caesar-agent=./agent.py", "--caesar-conformance", "-n", "2")
+    result = run("--caesar-agent=./agent.py", "--caesar-conformance", "-m", "narrated or dialogue")
 
-    assert verdict(result)[1] == "robust"
+    assert int(verdict(result)[2]) > 10

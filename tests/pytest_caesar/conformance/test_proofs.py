@@ -10,6 +10,7 @@ import pytest
 from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks import CHECKS
+from pytest_caesar.conformance.checks.questions import NoServerError
 from pytest_caesar.conformance.registry import REQUIREMENTS, Requirement
 from pytest_caesar.fake_agent import FakeAgents, Step
 from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
@@ -100,3 +101,14 @@ def test_an_agent_that_does_nothing_scores_nothing(tmp_path: Path, steps: tuple[
     assert "passed" not in outcomes.values()
     assert outcomes["REPORT-001"] == "failed"
     assert list(bench.trials) == ["plain"]
+
+
+def test_without_the_server_of_the_channel_no_agent_is_to_blame(
+    tmp_path: Path, right_one: Proof, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    bench = proof(tmp_path, FLAWS["QUESTIONS-001"])
+    bench.take("plain", right_one.plain)
+
+    with pytest.raises(NoServerError, match=r"pip install 'pytest-caesar\[mcp\]'"):
+        bench.judge(REQUIREMENTS["QUESTIONS-001"])
