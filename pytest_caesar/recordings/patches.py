@@ -15,6 +15,12 @@ MAX_LOOK_BYTES = 64 * 2**20
 """Bytes of a binary file that are searched for a secret at most."""
 
 
+MAX_TREES = 1000
+"""Commits whose trees are remembered: an id stands for the same tree wherever it is seen."""
+
+_TREES: dict[str, str] = {}
+
+
 class PatchError(ValueError):
     """A patch cannot be recorded, or does not apply; the text says why."""
 
@@ -64,12 +70,17 @@ def base_tree(snapshot: Snapshot | None) -> str | None:
     """Return the id of the tree that the agent starts from; the same wherever its files are."""
     if snapshot is None:
         return None
-    room = new_folder(snapshot.room)
-    try:
-        git = Observer(snapshot, room).git
-        return git.run("rev-parse", "--verify", f"{snapshot.tree}^{{tree}}").lines[0]
-    finally:
-        discard(room)
+    if snapshot.tree not in _TREES:
+        room = new_folder(snapshot.room)
+        try:
+            git = Observer(snapshot, room).git
+            tree = git.run("rev-parse", "--verify", f"{snapshot.tree}^{{tree}}").lines[0]
+        finally:
+            discard(room)
+        if len(_TREES) >= MAX_TREES:
+            _TREES.clear()
+        _TREES[snapshot.tree] = tree
+    return _TREES[snapshot.tree]
 
 
 def put_patch(snapshot: Snapshot, patch: bytes) -> None:

@@ -28,6 +28,12 @@ _SECRET_NAME = re.compile(
     r"KEY(?!BOARD|MAP)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR)|PRIVATE|COOKIE"
 )
 _NAME = re.compile(rb"\{\{caesar:(\{\{|[a-z-]+(?::[a-z0-9-]+)?\}\}|secret:[^{}\n]{1,200}\}\})?")
+_WORDS = frozenset(
+    {
+        *("disabled", "required", "optional", "undefined", "anonymous", "changeme", "password"),
+        *("localhost", "development", "production"),
+    }
+)
 _BEFORE, _AFTER = rb"(?<![\w.-])", rb"(?![\w-]|\.\w)"
 
 
@@ -38,7 +44,8 @@ class PlaceError(ValueError):
 def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables whose names say that they hold a secret, and whose values can.
 
-    A number is none: ``MAX_OUTPUT_TOKENS`` counts something.
+    A number is none: ``MAX_OUTPUT_TOKENS`` counts something. Nor is a word that says that
+    there is none, and that would be missing from what the agent wrote.
     """
     return {
         name: value
@@ -46,6 +53,7 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
         if _SECRET_NAME.search(name.upper())
         and len(value.strip()) >= MIN_SECRET
         and not value.strip().isdigit()
+        and value.strip().lower() not in _WORDS
     }
 
 

@@ -113,6 +113,7 @@ def test_a_placeholder_that_there_is_not_is_an_error(data: bytes) -> None:
         ("MAX_OUTPUT_TOKENS", "1234567890", False),
         ("GIT_AUTHOR_NAME", "Ada Lovelace", False),
         ("KEYBOARD_LAYOUT", "qwertyuiop", False),
+        ("USE_API_KEY", "disabled", False),
         ("PATH", "/usr/bin:/bin", False),
     ],
 )
