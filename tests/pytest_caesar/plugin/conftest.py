@@ -12,21 +12,7 @@ import pytest_caesar.sections
 import pytest_caesar.snapshots.extension
 import pytest_caesar.summary
 import pytest_caesar.verdicts  # noqa: F401
-from tests.pytest_caesar.plugin.running import Runs
-
-QUIET = (
-    "-p",
-    "no:anyio",
-    "-p",
-    "no:hypothesispytest",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:randomly",
-    "-W",
-    "error",
-    "--strict-markers",
-)
+from tests.pytest_caesar.plugin.running import QUIET, Runs
 
 
 @pytest.fixture

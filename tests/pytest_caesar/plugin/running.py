@@ -9,6 +9,21 @@ import pytest
 
 Runs: TypeAlias = Callable[..., pytest.RunResult]
 
+QUIET = (
+    "-p",
+    "no:anyio",
+    "-p",
+    "no:hypothesispytest",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "-W",
+    "error",
+    "--strict-markers",
+)
+"""Options of every inner run: what is only in the way is left out."""
+
 AGENT = """\
 #!/bin/sh
 printf '{"protocol": "caesar.report/v1", "status": "success", "summary": "Said hello."}' \\

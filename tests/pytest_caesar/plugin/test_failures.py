@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.pytest_caesar.plugin.running import Runs
+from tests.pytest_caesar.plugin.running import QUIET, Runs
 
 START = """
 import pytest
@@ -28,15 +31,14 @@ def delegate(caesar_repo, caesar_orchestrator, caesar_fake_agent):
 FIXTURES = ("delegate", "caesar_answers", "caesar_orchestrator", "caesar_snapshot", "tmp_path")
 
 
-def written(body: str) -> str:
+def written(body: str, name: str = "test_it") -> str:
     """Return a test with the fixtures that its body names; markers stand in front."""
     lines = body.splitlines()
     marks = [line for line in lines if line.startswith("@")]
-    names = ["caesar_fake_agent", *(name for name in FIXTURES if re.search(rf"\b{name}\b", body))]
+    used = [fixture for fixture in FIXTURES if re.search(rf"\b{fixture}\b", body)]
     rest = ["fake = caesar_fake_agent", *(line for line in lines if line not in marks)]
-    return "\n".join(
-        [*marks, f"def test_it({', '.join(names)}):", *(f"    {line}" for line in rest)]
-    )
+    head = f"def {name}({', '.join(['caesar_fake_agent', *used])}):"
+    return "\n".join([*marks, head, *(f"    {line}" for line in rest)])
 
 
 def failure(pytester: pytest.Pytester, run: Runs, body: str, *options: str) -> list[str]:
@@ -44,15 +46,17 @@ def failure(pytester: pytest.Pytester, run: Runs, body: str, *options: str) -> l
     pytester.makepyfile(test_it=START + written(body))
     result = run(*options)
     result.assert_outcomes(failed=1)
-    explained = [line[2:].strip() for line in result.outlines if line.startswith("E ")]
-    return told(explained or _without_traceback(result.outlines))
+    return explanation(result.outlines, "test_it")
 
 
-def _without_traceback(lines: list[str]) -> list[str]:
-    """Return the text of a failure that is shown alone."""
-    start = lines.index(next(line for line in lines if re.fullmatch("_+ test_it _+", line)))
-    text = itertools.takewhile(lambda line: line and line[0] not in "-=", lines[start + 1 :])
-    return [line.strip() for line in text]
+def explanation(lines: list[str], name: str) -> list[str]:
+    """Return what is told of one failing test: its ``E`` lines, or the text that stands alone."""
+    heading = re.compile(rf"_+ {name} _+")
+    start = next(number for number, line in enumerate(lines) if heading.fullmatch(line))
+    rest = lines[start + 1 :]
+    text = list(itertools.takewhile(lambda line: line[:3] not in {"---", "===", "___"}, rest))
+    explained = [line[2:].strip() for line in text if line.startswith("E ")]
+    return told(explained or [line.strip() for line in text if line])
 
 
 def told(lines: list[str]) -> list[str]:
@@ -65,6 +69,7 @@ def told(lines: list[str]) -> list[str]:
         (r"file in /\S+?,", "file in FOLDER,"),
         (r"\b\d+ ms\b", "N ms"),
         (r"\bpid \d+|process \d+", "pid N"),
+        (r"\btest_\d+\b", "test_it"),
     ):
         lines = [re.sub(pattern, replacement, line) for line in lines]
     return lines
@@ -103,11 +108,38 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize(("body", "expected"), FAILURES.values(), ids=FAILURES)
-def test_it_is_told_as_the_page_says(
-    pytester: pytest.Pytester, run: Runs, body: str, expected: list[str]
-) -> None:
-    assert failure(pytester, run, body) == expected
+NUMBERED = {title: f"test_{number}" for number, title in enumerate(FAILURES)}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Run all examples of the page at once, and return what is printed."""
+    folder = tmp_path_factory.mktemp("page")
+    tests = [written(FAILURES[title][0], name) for title, name in NUMBERED.items()]
+    (folder / "test_it.py").write_text("\n\n".join([START, *tests]), "utf-8")
+    command = [sys.executable, "-m", "pytest", *QUIET, f"--basetemp={folder / 'tmp'}"]
+    hidden = {"CI", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS"}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in hidden and not name.startswith("PYTEST_XDIST")
+    }
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert f"{len(FAILURES)} failed" in done.stdout, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("title", FAILURES)
+def test_it_is_told_as_the_page_says(page: list[str], title: str) -> None:
+    assert explanation(page, NUMBERED[title]) == FAILURES[title][1]
 
 
 def test_two_reports_differ_by_field(pytester: pytest.Pytester, run: Runs) -> None:
