@@ -21,16 +21,21 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
+from caesar_agent.terminal import one_line
 from pytest_caesar.agents.target import ProcessAgent
-
-Place: TypeAlias = Literal["file", "submission", "message", "stdout", "fence"]
-"""Where a report is handed in.
-
-``file`` is ``$CAESAR_REPORT_PATH``, ``submission`` what the return channel would keep,
-``message`` the structured final message of an agent made with ``structured=True``, ``stdout`` an object among the output, ``fence`` a fenced block among the output.
-"""
+from pytest_caesar.fake_agent_checks import (
+    Kind,
+    Place,
+    StepError,
+    known_encoding,
+    known_kind,
+    known_place,
+    known_signal,
+    literal,
+    one_by_one,
+)
 
 Declared: TypeAlias = "str | tuple[str, str] | Mapping[str, object]"
 """One declared change: a path that was modified, a path and an action, or the whole entry."""
@@ -80,12 +85,13 @@ class FakeAgents:
             structured: a structured final message is asked for, as of some CLIs.
 
         Raises:
-            TypeError: something is no step.
+            StepError: something is no step.
         """
+        text = _program(steps)
         self._count += 1
         self._folder.mkdir(parents=True, exist_ok=True)
         program = self._folder / f"{self._count:02d}.py"
-        program.write_text(_program(steps), encoding="utf-8", newline="\n")
+        program.write_text(text, encoding="utf-8", newline="\n")
         return ProcessAgent(
             id=id,
             origin="path",
@@ -124,6 +130,7 @@ class FakeAgents:
     @staticmethod
     def git(*args: str) -> Step:
         """Run git in the workspace."""
+        one_by_one("git", args)
         return _step("git", args=list(args))
 
     @staticmethod
@@ -151,6 +158,7 @@ class FakeAgents:
             argv: program and arguments.
             check: a program that fails ends the agent with an error.
         """
+        one_by_one("run", argv)
         return _step("program", argv=list(argv), check=check)
 
     @staticmethod
@@ -175,7 +183,11 @@ class FakeAgents:
 
     @staticmethod
     def ask(question: str, options: Iterable[str] = (), *, timeout: float = 10.0) -> Step:
-        """Ask over the return channel, wait for the answer, and print it."""
+        """Ask over the return channel, wait for the answer, and print it.
+
+        Without a channel (a test opens it with the fixture ``caesar_answers``) nobody
+        answers, so nothing is waited for, and ``raw.log`` says so.
+        """
         return _step("ask", question=question, options=list(options), timeout=timeout)
 
     # --- reports -----------------------------------------------------------------------
@@ -202,6 +214,8 @@ class FakeAgents:
             cut: bytes after which it is torn off.
             fields: any other field; None leaves out ``protocol`` or ``task_id``.
         """
+        known_place("report", to)
+        known_encoding(encoding)
         declared = None if changes is None else [_declared(change) for change in changes]
         return _step(
             "report",
@@ -215,13 +229,14 @@ class FakeAgents:
     @staticmethod
     def report_bytes(content: str | bytes, *, to: Place = "file") -> Step:
         """Hand in bytes where a report is expected."""
+        known_place("report_bytes", to)
         return _step("report_bytes", data=_bytes(content), to=to)
 
     @staticmethod
-    def report_as(
-        kind: Literal["directory", "fifo", "symlink"], target: str = "", *, to: Place = "file"
-    ) -> Step:
+    def report_as(kind: Kind, target: str = "", *, to: Place = "file") -> Step:
         """Put something that is no file where the report is expected."""
+        known_kind(kind)
+        known_place("report_as", to)
         return _step("report_as", kind=kind, target=target, to=to)
 
     # --- life and death ----------------------------------------------------------------
@@ -242,13 +257,16 @@ class FakeAgents:
         return _step("wait_for", path=str(path), timeout=timeout)
 
     @staticmethod
-    def ignore(*signals: str) -> Step:
+    def ignore(*names: str) -> Step:
         """Ignore signals from now on, such as ``SIGTERM`` (which is the default)."""
-        return _step("ignore", names=list(signals or ("SIGTERM",)))
+        for name in names:
+            known_signal("ignore", name)
+        return _step("ignore", names=list(names or ("SIGTERM",)))
 
     @staticmethod
     def on_signal(name: str, *steps: Step) -> Step:
         """Carry out steps when a signal comes."""
+        known_signal("on_signal", name)
         return _step("on_signal", name=name, steps=_plain(steps))
 
     @staticmethod
@@ -259,7 +277,16 @@ class FakeAgents:
             steps: what it does; ``sleep`` first makes a report come late.
             new_session: it leaves the agent's process group.
             quiet: it lets go of the agent's output.
+
+        Raises:
+            StepError: without steps it would end at once, and nothing be left behind.
         """
+        if not steps:
+            raise StepError(
+                step="leave()",
+                problem="without steps nothing stays behind; say what it does, as in "
+                "leave(caesar_fake_agent.hang())",
+            )
         return _step("leave", steps=_plain(steps), new_session=new_session, quiet=quiet)
 
     @staticmethod
@@ -270,11 +297,19 @@ class FakeAgents:
     @staticmethod
     def kill(signal: str = "SIGKILL") -> Step:
         """End by a signal now."""
+        known_signal("kill", signal)
         return _step("kill", name=signal)
 
 
 def _step(step: str, /, **values: Any) -> Step:
-    return Step(step, values)
+    try:
+        return Step(step, {name: literal(value) for name, value in values.items()})
+    except TypeError as error:
+        raise StepError(
+            step=f"a step of a fake agent ({step})",
+            problem=f"it is written into a program, which {error} cannot be; give text, "
+            "bytes, numbers, lists or dicts",
+        ) from None
 
 
 def _bytes(content: str | bytes) -> bytes:
@@ -293,9 +328,10 @@ def _declared(change: Declared) -> dict[str, object]:
 def _plain(steps: Sequence[Step]) -> list[tuple[str, dict[str, Any]]]:
     for step in steps:
         if not isinstance(step, Step):
-            raise TypeError(
-                f"{step!r} is no step of a fake agent: make one with caesar_fake_agent.write(...), "
-                ".report(...), …"
+            raise StepError(
+                step=one_line(repr(step), limit=120),
+                problem="this is no step of a fake agent; make one with "
+                "caesar_fake_agent.write(...), .report(...), …",
             )
     return [(step.name, dict(step.values)) for step in steps]
 

@@ -155,6 +155,12 @@ def ask(question, options, timeout):
         json.dump(value, file)
     os.replace(path + ".tmp", path)
     answer = os.path.join(folder, "answers", name + ".json")
+    if not _has_channel():
+        timeout = 0
+        sys.stderr.write(
+            "fake agent: ask() found no return channel, so nobody answers: "
+            "open it with the fixture caesar_answers\n"
+        )
     end = time.monotonic() + timeout
     while not os.path.exists(answer) and time.monotonic() < end:
         time.sleep(0.01)
@@ -164,6 +170,12 @@ def ask(question, options, timeout):
     except (OSError, ValueError):
         told = None
     output(("%s: %s\n" % (name, told)).encode("utf-8"), 1, False)
+
+
+def _has_channel():
+    """Tell whether the task has a return channel."""
+    with open(os.environ["CAESAR_TASK_FILE"], encoding="utf-8") as file:
+        return json.load(file).get("channel") is not None
 
 
 def report(fields, changes, to, encoding, cut):

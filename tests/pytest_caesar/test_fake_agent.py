@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import PurePosixPath
 
 import pytest
 
-from pytest_caesar.fake_agent import FakeAgents, Place
+from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent_checks import Place, StepError
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.run import Run, Status
 from pytest_caesar.workspace.repository import Repository
 
 
@@ -212,6 +215,84 @@ def test_its_program_needs_nothing_but_python(fake: FakeAgents) -> None:
         assert "PATH" in json.load(file)
 
 
-def test_what_is_no_step_is_refused(fake: FakeAgents) -> None:
-    with pytest.raises(TypeError, match="'write' is no step of a fake agent: make one with"):
-        fake("write")  # type: ignore[arg-type]
+MISTAKES: list[tuple[Callable[[FakeAgents], object], str]] = [
+    (
+        lambda fake: fake("write"),  # type: ignore[arg-type]
+        (
+            "'write': this is no step of a fake agent; make one with caesar_fake_agent.write(...), "
+            ".report(...), …"
+        ),
+    ),
+    (
+        lambda fake: fake.report(to="fenc"),  # type: ignore[arg-type]
+        'report(to="fenc"): expected file, submission, message, stdout or fence',
+    ),
+    (
+        lambda fake: fake.report_bytes("", to="disk"),  # type: ignore[arg-type]
+        'report_bytes(to="disk"): expected file, submission, message, stdout or fence',
+    ),
+    (
+        lambda fake: fake.report_as("pipe"),  # type: ignore[arg-type]
+        'report_as("pipe"): expected directory, fifo or symlink',
+    ),
+    (
+        lambda fake: fake.report(encoding="utf-99"),
+        (
+            'report(encoding="utf-99"): Python knows no such encoding; expected utf-8, utf-16, '
+            "latin-1, …"
+        ),
+    ),
+    (
+        lambda fake: fake.leave(),
+        (
+            "leave(): without steps nothing stays behind; say what it does, as in "
+            "leave(caesar_fake_agent.hang())"
+        ),
+    ),
+    (
+        lambda fake: fake.kill("SIGKIL"),
+        'kill("SIGKIL"): there is no such signal; did you mean "SIGKILL" or "SIGILL"?',
+    ),
+    (
+        lambda fake: fake.run(["ls", "-l"]),  # type: ignore[arg-type]
+        "run(['ls', '-l']): words are given one by one: run('ls', '-l')",
+    ),
+    (lambda fake: fake.git(), "git(): words are given one by one: git('status')"),
+    (
+        lambda fake: fake.event("progress", pct=object),
+        (
+            "a step of a fake agent (event): it is written into a program, which <class 'object'> "
+            "(type) cannot be; give text, bytes, numbers, lists or dicts"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("mistake", "said"), MISTAKES)
+def test_a_mistake_is_told_where_it_is_made(
+    fake: FakeAgents, mistake: Callable[[FakeAgents], object], said: str
+) -> None:
+    with pytest.raises(StepError) as raised:
+        mistake(fake)
+    assert str(raised.value) == said
+
+
+def test_it_takes_paths_and_words_of_the_documents(
+    fake: FakeAgents, repo: Repository, caesar_orchestrator: Orchestrator
+) -> None:
+    agent = fake(
+        fake.write(PurePosixPath("src/c.txt"), "c\n"),  # type: ignore[arg-type]
+        fake.report(Status.PARTIAL),
+    )
+    run = caesar_orchestrator.delegate("Work", agent=agent)
+    assert run.status == "partial"
+    assert actions(run) == {"src/c.txt": "created"}
+
+
+def test_it_does_not_wait_for_an_answer_that_cannot_come(
+    fake: FakeAgents, repo: Repository, caesar_orchestrator: Orchestrator
+) -> None:
+    agent = fake(fake.ask("Keep it?", timeout=1000), fake.report())
+    run = caesar_orchestrator.delegate("Work", agent=agent, timeout=60)
+    assert run.succeeded
+    assert b"open it with the fixture caesar_answers" in run.raw_log
