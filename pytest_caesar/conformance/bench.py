@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.agents.target import AgentTarget
+from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.conformance.finding import Finding, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import CLAIMS, PROFILE_NAME, TABLES, Profile
 from pytest_caesar.conformance.registry import LEVELS, Requirement
@@ -112,11 +112,18 @@ class Bench:
                 f"[asks] in {PROFILE_NAME} says nothing of what follows an answer: give answer and "
                 "expects"
             )
+        if self._reads_no_task(scenario):
+            return skipped("a known CLI is told its task in words, and reads no task file")
         if not check.of_a_dead_agent and not self.plain.handed_in:
             return not_exercised(
                 "the plain task left no valid report: see REPORT-001 to REPORT-005"
             )
         return check.function(self, self.trial(scenario))
+
+    def _reads_no_task(self, scenario: str) -> bool:
+        surroundings = SCENARIOS[scenario].surroundings
+        known_cli = isinstance(self.agent, ProcessAgent) and self.agent.cli is not None
+        return known_cli and surroundings is not None and surroundings.task is not None
 
     def absent(self, capability: str, what: str, *, told_by: str = "") -> Finding:
         """Return what it means that a capability was not seen.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 
-from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
@@ -32,6 +31,9 @@ def long_paths_will_do(bench: Bench, trial: Trial) -> Finding:
 @check("SURROUNDINGS-003", "C locale")
 def the_locale_does_not_matter(bench: Bench, trial: Trial) -> Finding:
     """JSON is UTF-8 everywhere."""
+    hostile = bench.same_as_plain(bench.trial("hostile text"), "with hostile text")
+    if hostile.outcome == "failed":
+        return not_exercised("it does not cope with such a task in any locale: see TASK-005")
     return bench.same_as_plain(
         trial, "in the C locale, with a task that is not ASCII (name the encoding when you open)"
     )
@@ -64,7 +66,7 @@ def two_at_once_work(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("SURROUNDINGS-007", "together")
-def two_at_once_keep_apart(bench: Bench, trial: Trial) -> Finding:
+def two_at_once_keep_apart(_bench: Bench, trial: Trial) -> Finding:
     """Each has its own workspace and its own report."""
     both = (*trial.earlier, trial.run)
     for run in both:
@@ -78,13 +80,6 @@ def two_at_once_keep_apart(bench: Bench, trial: Trial) -> Finding:
             f"with two tasks at once, it changed {', '.join(trial.strayed[:5])}, which is outside "
             "of both workspaces"
         )
-    plain = {change.path for change in bench.plain.run.changes}
-    for run in both:
-        more = sorted(
-            one_line(path, limit=80) for path in {change.path for change in run.changes} - plain
-        )
-        if more and not plain:
-            return failed(f"with two tasks at once, one workspace also holds {', '.join(more[:5])}")
     if not all(was_handed_in(run, prints_report=trial.prints_report) for run in both):
         return not_exercised("two tasks at once left no two reports: see SURROUNDINGS-006")
     return PASSED

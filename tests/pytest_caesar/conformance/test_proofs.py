@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,10 @@ def test_a_wrong_one_is_caught_by_this_check_and_by_no_other(
         pytest.skip(ROOT_ONLY[name])
     flaw = FLAWS[name]
     bench = proof(tmp_path, flaw)
-    if flaw.scenario != "plain":
-        bench.take("plain", right_one.plain)
+    for other in {"plain", "hostile text"} - {flaw.scenario}:
+        # Carried out once for all of them, by an agent that does right.
+        if flaw.scenario != "plain":
+            bench.take(other, right_one.trial(other))
 
     findings = {
         other: bench.judge(REQUIREMENTS[other])
@@ -112,3 +115,27 @@ def test_without_the_server_of_the_channel_no_agent_is_to_blame(
 
     with pytest.raises(NoServerError, match=r"pip install 'pytest-caesar\[mcp\]'"):
         bench.judge(REQUIREMENTS["QUESTIONS-001"])
+
+
+def test_a_known_cli_is_not_asked_about_a_file_that_it_does_not_read(
+    tmp_path: Path, right_one: Proof
+) -> None:
+    bench = proof(tmp_path)
+    bench.agent = replace(FakeAgents(tmp_path)(), cli="codex")
+    bench.take("plain", right_one.plain)
+
+    finding = bench.judge(REQUIREMENTS["TASK-009"])
+
+    assert finding.outcome == "skipped"
+    assert finding.message == "a known CLI is told its task in words, and reads no task file"
+
+
+def test_what_fails_in_any_locale_is_told_once(tmp_path: Path, right_one: Proof) -> None:
+    bench = proof(tmp_path, FLAWS["TASK-005"])
+    bench.take("plain", right_one.plain)
+    bench.take("C locale", right_one.trial("C locale"))
+
+    finding = bench.judge(REQUIREMENTS["SURROUNDINGS-003"])
+
+    assert finding.outcome == "not exercised"
+    assert "see TASK-005" in finding.message
