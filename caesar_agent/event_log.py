@@ -17,6 +17,7 @@ from caesar_agent.documents.timestamps import format_timestamp, utc_now
 from caesar_agent.errors import EventLogError
 from caesar_agent.event_lines import EventReading
 from caesar_agent.event_reading import EventTail, follow, read_events
+from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.tool_calls import ToolCall, pair_tools
 
 __all__ = [
@@ -60,12 +61,20 @@ class EventLog:
         path: ``$CAESAR_EVENTS_PATH``; made with mode 0600 when it is not there.
         task_id: the task of the events; None when each append says it.
         now: clock of the ``at`` fields.
+        directory: whose log it is, for an orchestrator that writes after an agent: neither
+            a link on the way nor a second name of a file leads an append elsewhere.
     """
 
     def __init__(
-        self, path: Path, *, task_id: str | None = None, now: Callable[[], datetime] = utc_now
+        self,
+        path: Path,
+        *,
+        task_id: str | None = None,
+        now: Callable[[], datetime] = utc_now,
+        directory: TaskDirectory | None = None,
     ) -> None:
         self.path = path
+        self._directory = directory
         self._task_id = task_id
         self._now = now
         self._file: tuple[int, int] | None = None
@@ -111,14 +120,25 @@ class EventLog:
         return event
 
     def _open(self) -> int:
+        if self._directory is None:
+            return self._open_in(self.path, None)
+        with self._directory.opened() as folder:
+            descriptor = self._open_in(Path(self.path.name), folder)
+        if os.fstat(descriptor).st_nlink > 1:
+            os.close(descriptor)
+            raise self._refused("the file has another name too, where it is somebody else's")
+        return descriptor
+
+    def _open_in(self, path: Path, folder: int | None) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             # Opening a FIFO for reading and writing would succeed and never be read.
-            if not stat.S_ISREG(os.lstat(self.path).st_mode):
+            status = os.stat(path, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
                 raise self._refused("it is a link or no regular file")
         except FileNotFoundError:
             pass
-        descriptor = os.open(self.path, flags, 0o600)
+        descriptor = os.open(path, flags, 0o600, dir_fd=folder)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise self._refused("it is no regular file")

@@ -13,8 +13,8 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
@@ -68,9 +68,11 @@ class TaskDirectory:
 
     Attributes:
         path: absolute path of the folder (``$CAESAR_TASK_DIR``).
+        parent: descriptor of the folder around it, held by whoever made ``path``, or None.
     """
 
     path: Path
+    parent: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def task_file(self) -> Path:
@@ -116,6 +118,34 @@ class TaskDirectory:
     def answers(self) -> Path:
         """Folder of the answers."""
         return self.path / "answers"
+
+    @contextmanager
+    def opened(self) -> Iterator[int]:
+        """Hold the folder open, to write in it.
+
+        With a ``parent`` it is the folder that was made there, or one that was put in its
+        place: no link leads to another, neither here nor at a folder above.
+
+        Raises:
+            OSError: it is gone, or a link or something else took its place.
+        """
+        if self.parent is None:
+            with open_folder(self.path) as folder:
+                yield folder
+            return
+        with open_folder(Path(self.path.name), dir_fd=self.parent) as folder:
+            if not os.path.samestat(os.fstat(folder), os.lstat(self.path)):
+                raise OSError(errno.ESTALE, "its path leads to another folder", str(self.path))
+            yield folder
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file of the folder as ``write_atomic`` does, after an agent was there.
+
+        Raises:
+            OSError: the folder was replaced, or the file cannot be written.
+        """
+        with self.opened() as folder:
+            write_atomic(Path(name), data, dir_fd=folder)
 
     def read_task(self) -> Reading:
         """Read ``task.json``, unvalidated; at most ``MAX_DOCUMENT_BYTES``."""
@@ -270,7 +300,7 @@ def _recode(reading: Reading, codes: dict[str, str]) -> Reading:
     return Reading(problem=replace(reading.problem, code=codes[reading.problem.code]))
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, dir_fd: int | None = None) -> None:
     """Write a file so that a reader sees all of it or none of it.
 
     A temporary file in the same folder is written, flushed and renamed; a link
@@ -280,18 +310,19 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o600) -> None:
         path: the file; its folder must exist.
         data: what it holds afterwards.
         mode: permissions of the file, whatever the umask.
+        dir_fd: descriptor of the folder that a relative ``path`` starts from.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode
-    )
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, mode, dir_fd=dir_fd)
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        temporary.replace(path)
+        os.replace(temporary, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=dir_fd)
         raise

@@ -65,7 +65,9 @@ class Attendance:
         self._answers = answers
         self._mailbox = Mailbox(directory)
         self._events = MailboxEvents(
-            directory, task_id=task_id, log=EventLog(directory.events_file, task_id=task_id)
+            directory,
+            task_id=task_id,
+            log=EventLog(directory.events_file, task_id=task_id, directory=directory),
         )
         self._abort = abort
         self._due: dict[str, tuple[Script, float]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -105,7 +106,7 @@ class Delegation:
         """
         self._check_agent()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as closing:
-            directory = self._make_task_directory(undo)
+            directory = self._make_task_directory(undo, closing)
             workspace = prepare(self._workspace_request(directory))
             undo.callback(remove, workspace, task_id=self.task_id)
             closing.callback(release, workspace)
@@ -189,7 +190,8 @@ class Delegation:
                 children=nesting.children if nesting else (),
                 **verdict,
             )
-            return self._recorded(self._judged(self.performer.complete(run)), workspace)
+            run = self._judged(self.performer.complete(run))
+            return self._recorded(run, directory, workspace)
 
     def _judged(self, run: Run) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
@@ -212,7 +214,9 @@ class Delegation:
 
     # -- prepare
 
-    def _make_task_directory(self, undo: contextlib.ExitStack) -> TaskDirectory:
+    def _make_task_directory(
+        self, undo: contextlib.ExitStack, closing: contextlib.ExitStack
+    ) -> TaskDirectory:
         base = self.request.workspace or self.project
         if not base.is_dir():
             raise DelegationError(problem=f"the workspace {base} does not exist")
@@ -224,9 +228,10 @@ class Delegation:
                 folder.mkdir()
                 undo.callback(_remove_empty, folder)
         ignore = path.parent / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        # Exclusively: an earlier agent may have left a link of that name to anywhere.
+        with contextlib.suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:
             undo.callback(_remove_alone, ignore)
+            file.write("*\n")
         try:
             path.mkdir(mode=0o700)
         except FileExistsError:
@@ -234,7 +239,9 @@ class Delegation:
                 problem=f"the task directory {path} exists already: task ids must be new"
             ) from None
         undo.callback(shutil.rmtree, path, ignore_errors=True)
-        return TaskDirectory(path)
+        parent = os.open(tasks, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        closing.callback(_close, parent)
+        return TaskDirectory(path, parent)
 
     def _workspace_request(self, directory: TaskDirectory) -> WorkspaceRequest:
         request, worktree = self.request, self.config.worktree
@@ -342,10 +349,10 @@ class Delegation:
         path = directory.path / FINAL_MESSAGE
         return read_bounded(path, max_bytes=MAX_DOCUMENT_BYTES).data
 
-    def _recorded(self, run: Run, workspace: Workspace) -> Run:
+    def _recorded(self, run: Run, directory: TaskDirectory, workspace: Workspace) -> Run:
         """Keep the run in its task directory; where the agent took that away, say so."""
         try:
-            write_record(run, repository=workspace.project_repository)
+            write_record(run, directory=directory, repository=workspace.project_repository)
         except OSError as error:
             lost = Diagnostic(
                 code="record-unwritable",
@@ -366,6 +373,12 @@ def as_declared(observation: Observation) -> tuple[Change, ...]:
         )
         for change in observation.changes
     )
+
+
+def _close(descriptor: int) -> None:
+    """Close a descriptor that an agent in this process may have closed already."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
 
 
 def _remove_empty(folder: Path) -> None:

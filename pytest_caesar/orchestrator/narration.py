@@ -61,7 +61,9 @@ class Narration:
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self._task = task
         self._directory = directory
-        self._writer = EventLog(directory.events_file, task_id=task.id, now=now)
+        self._writer = EventLog(
+            directory.events_file, task_id=task.id, now=now, directory=directory
+        )
         self._tail = EventTail(directory.events_file, task_id=task.id)
         self._on_event = on_event
         self._log = log

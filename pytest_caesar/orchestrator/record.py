@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from caesar_agent.errors import CaesarError
-from caesar_agent.task_directory import write_atomic
+from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.orchestrator.run import Run
 
 RECORD_NAME = "run.json"
@@ -108,15 +108,15 @@ def failure_as_json(error: CaesarError, *, agent: str) -> dict[str, Any]:
     }
 
 
-def write_record(run: Run, *, repository: Path | None) -> None:
+def write_record(run: Run, *, directory: TaskDirectory, repository: Path | None) -> None:
     """Keep the run and its patch in the task directory, after the agent is gone.
 
     Raises:
-        OSError: the task directory is gone or cannot be written.
+        OSError: the task directory is gone, was replaced or cannot be written.
     """
     value = {**run_as_json(run), "repository": str(repository) if repository else None}
-    write_atomic(run.task_dir / PATCH_NAME, bytes(run.patch))
-    write_atomic(run.task_dir / RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
+    directory.write(PATCH_NAME, bytes(run.patch))
+    directory.write(RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
 
 
 def read_record(task_dir: Path) -> Record:

@@ -1,0 +1,108 @@
+"""An agent that turns its task directory against the orchestrator's own files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from caesar_agent.errors import EventLogError
+from caesar_agent.event_log import EventLog
+from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.agents.target import ProcessAgent
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.workspace.repository import Repository
+
+OURS = ("run.json", "changes.patch", "events.jsonl", "report.json")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    repository = Repository.create(tmp_path / "repo")
+    repository.commit({"a.txt": "one\n"})
+    return repository
+
+
+def delegate(repository: Repository, tmp_path: Path, script: str) -> Run:
+    program = tmp_path / "agent.sh"
+    program.write_text(f"#!/bin/sh\nset -e\n{script}\n")
+    program.chmod(0o755)
+    agent = ProcessAgent(id="agent", origin="path", argv=(str(program),))
+    return Orchestrator(agent, project=repository.path).delegate("Misbehave.", timeout=30)
+
+
+def precious(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    for name in OURS:
+        (folder / name).write_text("precious\n")
+    return folder
+
+
+@pytest.mark.parametrize("level", ["task directory", "folder above"])
+def test_nothing_is_written_through_a_link_in_the_place_of_a_folder(
+    repository: Repository, tmp_path: Path, level: str
+) -> None:
+    mine = tmp_path / "mine"
+    if level == "task directory":
+        precious(mine)
+        script = f'rm -r "$CAESAR_TASK_DIR"; ln -s {mine} "$CAESAR_TASK_DIR"'
+    else:
+        precious(mine / "t_x")
+        script = (
+            f'mv {mine}/t_x "{mine}/$CAESAR_TASK_ID"; cd "$CAESAR_TASK_DIR/.."; mv . ../gone '
+            f'2>/dev/null || mv "$PWD" "$PWD.gone"; ln -s {mine} "$PWD"'
+        )
+
+    run = delegate(repository, tmp_path, script)
+
+    folder = next(path.parent for path in mine.rglob("run.json"))
+    assert sorted(path.name for path in folder.iterdir()) == sorted(OURS)
+    assert {(folder / name).read_text() for name in OURS} == {"precious\n"}
+    assert {"record-unwritable", "events-unwritable"} <= set(run.codes)
+
+
+def test_a_task_directory_that_was_made_anew_keeps_the_record(
+    repository: Repository, tmp_path: Path
+) -> None:
+    run = delegate(repository, tmp_path, 'rm -r "$CAESAR_TASK_DIR"; mkdir "$CAESAR_TASK_DIR"')
+
+    assert (run.task_dir / "run.json").exists()
+    assert "record-unwritable" not in run.codes
+
+
+def test_a_hard_link_in_the_place_of_the_log_is_not_appended_to(
+    repository: Repository, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("precious\n")
+
+    run = delegate(repository, tmp_path, f'ln -f {mine} "$CAESAR_EVENTS_PATH"')
+
+    assert mine.read_text() == "precious\n"
+    assert "events-unwritable" in run.codes
+
+
+def test_an_agent_may_append_to_a_log_with_two_names(tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    log.touch()
+    os.link(log, tmp_path / "second")
+
+    EventLog(log, task_id="t_1").append(type="progress", message="on")
+    with pytest.raises(EventLogError, match="another name"):
+        EventLog(log, task_id="t_1", directory=TaskDirectory(tmp_path)).append(
+            type="progress", message="on"
+        )
+
+
+def test_a_link_that_an_agent_left_for_the_next_delegation_is_not_followed(
+    repository: Repository, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    script = f'ln -sf {outside} "$CAESAR_TASK_DIR/../.gitignore"'
+
+    delegate(repository, tmp_path, script)
+    delegate(repository, tmp_path, "true")
+
+    assert not outside.exists()
