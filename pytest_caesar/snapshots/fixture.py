@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import pytest
 from caesar_agent.terminal import one_line
 from pytest_caesar.snapshots.difference import SHOWN, compare
 from pytest_caesar.snapshots.normalisation import Normaliser
+from pytest_caesar.snapshots.rules import RuleError, Rules, checked_rules
 from pytest_caesar.snapshots.serialisation import KINDS, kind_of, serialise
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class CaesarSnapshot:
         state: TestState,
         *,
         roots: dict[str, str],
-        rules: Sequence[tuple[str, str]] = (),
+        rules: Rules = (),
     ) -> None:
         self._session = session
         self._item = item
@@ -81,11 +81,15 @@ class CaesarSnapshot:
         session: CaesarSession,
         request: pytest.FixtureRequest,
         *,
-        rules: Sequence[tuple[str, str]],
+        rules: Rules,
     ) -> CaesarSnapshot:
         """Make the snapshots of one execution of a test."""
         if not hasattr(request.config, "_syrupy"):
             pytest.fail(MISSING, pytrace=False)
+        try:
+            rules = checked_rules(rules, where="caesar_snapshot_rules")
+        except RuleError as error:
+            pytest.fail(str(error), pytrace=False)
         session.forget_snapshots(request.node)
         roots = {
             str(request.config.rootpath): "<rootdir>",
@@ -97,19 +101,23 @@ class CaesarSnapshot:
             roots[str(request.getfixturevalue("tmp_path"))] = "<tmp_path>"
         return cls(session, request.node, session.state_of(request.node), roots=roots, rules=rules)
 
-    def __call__(
-        self, *, name: str | None = None, rules: Sequence[tuple[str, str]] = ()
-    ) -> CaesarSnapshot:
+    def __call__(self, *, name: str | None = None, rules: Rules = ()) -> CaesarSnapshot:
         """Return the snapshot of a name, or one with more rules for what varies.
 
         Args:
             name: stands in the file's name instead of a number.
             rules: pairs of pattern and replacement, beside those of the fixture
                 ``caesar_snapshot_rules``.
+
+        Raises:
+            RuleError: a rule cannot be used.
         """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._rules = (*self._rules, *rules)
+        other._rules = (
+            *self._rules,
+            *checked_rules(rules, where="caesar_snapshot(rules=...)"),
+        )
         if name is not None:
             other._name = name
             other._by_kind = {}

@@ -326,6 +326,67 @@ def test_rules_of_ones_own_replace_what_varies(pytester: pytest.Pytester, run: R
     run().assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (
+            "[('x', 'y'), ('(', 'x')]",
+            (
+                "rule 2 of {where}: '(' is no regular expression: missing ), unterminated "
+                "subpattern at position 0"
+            ),
+        ),
+        (
+            "['x']",
+            (
+                "rule 1 of {where}: 'x' is no pair of a regular expression and a replacement, such "
+                'as (r"build-\\d+", "<build>")'
+            ),
+        ),
+        (
+            "[('x', '\\\\1')]",
+            (
+                "rule 1 of {where}: '\\\\1' cannot replace anything: invalid group reference 1 at "
+                "position 1"
+            ),
+        ),
+        (
+            "'x'",
+            (
+                "{where}: expected a list of pairs of a regular expression and a replacement, "
+                "found 'x'"
+            ),
+        ),
+    ],
+)
+def test_a_rule_that_cannot_be_used_is_named(
+    pytester: pytest.Pytester, run: Runs, rules: str, said: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        class TestFixture:
+            @pytest.fixture
+            def caesar_snapshot_rules(self):
+                return {rules}
+
+            def test_it(self, caesar_snapshot):
+                pass
+
+        def test_call(caesar_snapshot):
+            caesar_snapshot(rules={rules})
+        """
+    )
+    result = run()
+    result.assert_outcomes(failed=1, errors=1)
+    assert said.format(where="caesar_snapshot_rules") in result.outlines
+    name = "pytest_caesar.snapshots.rules.RuleError"
+    assert f"E       {name}: {said.format(where='caesar_snapshot(rules=...)')}" in result.outlines
+    for file in ("re.py", "fixture.py", "fixtures.py", "plugin.py"):
+        assert file not in result.stdout.str()
+
+
 def test_without_syrupy_it_says_what_is_missing(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(test_a=ONE)
     result = run("-p", "no:syrupy")
