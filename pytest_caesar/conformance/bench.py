@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.conformance.finding import Finding, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import CLAIMS, PROFILE_NAME, TABLES, Profile
 from pytest_caesar.conformance.registry import LEVELS, Requirement
 from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.conformance.stage import Stage
+from pytest_caesar.conformance.surroundings import reads_stdin
 from pytest_caesar.conformance.trial import Trial, described, was_handed_in
 from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
 from pytest_caesar.orchestrator.run import Run
@@ -55,8 +55,8 @@ class Bench:
         """Carry out a scenario, or return what came of it before.
 
         Raises:
-            CaesarError: the agent could not be started; again at every call.
-            OSError: the ground could not be made; likewise.
+            Exception: the agent could not be started, or the ground not be made; the same
+                one again at every call.
         """
         if name not in self._trials:
             timeout = self.profile.timeout
@@ -73,7 +73,7 @@ class Bench:
             )
             try:
                 self._trials[name] = stage.carry_out(name, SCENARIOS[name], timeout=timeout)
-            except (CaesarError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - a fault of ours is met once, not 86 times
                 self._trials[name] = error
         found = self._trials[name]
         if isinstance(found, Exception):
@@ -112,18 +112,26 @@ class Bench:
                 f"[asks] in {PROFILE_NAME} says nothing of what follows an answer: give answer and "
                 "expects"
             )
-        if self._reads_no_task(scenario):
-            return skipped("a known CLI is told its task in words, and reads no task file")
+        reason = self._does_not_apply(scenario)
+        if reason:
+            return skipped(reason)
         if not check.of_a_dead_agent and not self.plain.handed_in:
             return not_exercised(
                 "the plain task left no valid report: see REPORT-001 to REPORT-005"
             )
         return check.function(self, self.trial(scenario))
 
-    def _reads_no_task(self, scenario: str) -> bool:
+    def _does_not_apply(self, scenario: str) -> str:
+        """Say why a scenario means nothing for this kind of agent, or ""."""
         surroundings = SCENARIOS[scenario].surroundings
+        if surroundings is None:
+            return ""
         known_cli = isinstance(self.agent, ProcessAgent) and self.agent.cli is not None
-        return known_cli and surroundings is not None and surroundings.task is not None
+        if known_cli and surroundings.task is not None:
+            return "a known CLI is told its task in words, and reads no task file"
+        if surroundings.closed_stdin and reads_stdin(self.agent):
+            return "it is told its task on stdin"
+        return ""
 
     def absent(self, capability: str, what: str, *, told_by: str = "") -> Finding:
         """Return what it means that a capability was not seen.

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_caesar.agents.target import AgentTarget, ProcessAgent
-from pytest_caesar.conformance.surroundings import Surroundings, surround
+from pytest_caesar.agents.target import AgentTarget
+from pytest_caesar.conformance.surroundings import Surroundings, reads_stdin, surround
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.plan import Request
@@ -53,9 +53,6 @@ class HostileOrchestrator(Orchestrator):
         if number == 1:
             Repository.create(other).commit({"other.txt": "Not yours.\n"})
         target = delegation.agent
-        brief_on_stdin = isinstance(target, ProcessAgent) and (
-            target.brief_on_stdin or target.cli is not None
-        )
         surroundings = Surroundings(
             set={
                 "LC_ALL": "C",
@@ -65,7 +62,7 @@ class HostileOrchestrator(Orchestrator):
                 "GIT_INDEX_FILE": str(other / ".git" / "index"),
             },
             unset=("LANGUAGE", "TERM"),
-            closed_stdin=not brief_on_stdin,
+            closed_stdin=not reads_stdin(target),
             open_files=OPEN_FILES,
         )
         hostile = surround(

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_caesar.agents.catalogue import CATALOGUE
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
@@ -100,6 +101,13 @@ def main(how):
 
 
 '''
+
+
+def reads_stdin(agent: AgentTarget) -> bool:
+    """Tell whether an agent is told its task on stdin, so that it cannot be closed."""
+    if isinstance(agent, FunctionAgent):
+        return False
+    return CATALOGUE[agent.cli].brief_on_stdin if agent.cli else agent.brief_on_stdin
 
 
 def surround(

@@ -117,17 +117,23 @@ def test_without_the_server_of_the_channel_no_agent_is_to_blame(
         bench.judge(REQUIREMENTS["QUESTIONS-001"])
 
 
-def test_a_known_cli_is_not_asked_about_a_file_that_it_does_not_read(
-    tmp_path: Path, right_one: Proof
+@pytest.mark.parametrize(
+    ("requirement", "reason"),
+    [
+        ("TASK-009", "a known CLI is told its task in words, and reads no task file"),
+        ("PROCESS-008", "it is told its task on stdin"),
+    ],
+)
+def test_a_known_cli_is_not_asked_about_what_it_is_not_given(
+    tmp_path: Path, right_one: Proof, requirement: str, reason: str
 ) -> None:
     bench = proof(tmp_path)
     bench.agent = replace(FakeAgents(tmp_path)(), cli="codex")
     bench.take("plain", right_one.plain)
 
-    finding = bench.judge(REQUIREMENTS["TASK-009"])
+    finding = bench.judge(REQUIREMENTS[requirement])
 
-    assert finding.outcome == "skipped"
-    assert finding.message == "a known CLI is told its task in words, and reads no task file"
+    assert (finding.outcome, finding.message) == ("skipped", reason)
 
 
 def test_what_fails_in_any_locale_is_told_once(tmp_path: Path, right_one: Proof) -> None:
