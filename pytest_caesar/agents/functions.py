@@ -15,6 +15,9 @@ from pytest_caesar.agents.errors import near_miss, shown
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
+COMMON = frozenset({"main", "run", "agent"})
+"""Names of functions that tell no agent from another."""
+
 _SHAPE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
@@ -34,6 +37,17 @@ class FoundFunction:
 def looks_like_function(text: str) -> bool:
     """Say whether text has the shape ``package.module:function``."""
     return _SHAPE.fullmatch(text) is not None
+
+
+def name_of_function(text: str) -> str:
+    """Return what people would call the agent: the function, or the module of a ``main``.
+
+    So ``./reviewer.py``, ``python -m reviewer`` and ``reviewer:main`` are called the same.
+    """
+    module, _, function = text.partition(":")
+    if function.rpartition(".")[2] not in COMMON:
+        return function
+    return module.removesuffix(".__main__").rpartition(".")[2]
 
 
 def find_function(text: str, import_root: Path) -> FoundFunction:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pytest_caesar.agents.command_line import agent_of_command_line
 from pytest_caesar.agents.config_reader import IDENTIFIER
 from pytest_caesar.agents.errors import SelectionError, shown
-from pytest_caesar.agents.functions import find_function, looks_like_function
+from pytest_caesar.agents.functions import find_function, looks_like_function, name_of_function
 from pytest_caesar.agents.paths import absolute, agent_of_path
 from pytest_caesar.agents.places import Place, agent_of_cli, agent_of_spec, safe_id
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
@@ -55,7 +55,7 @@ def as_function(text: str, place: Place) -> Fit | None:
     if found.problem:
         # A definition of a plugin may be called "plugin:agent" too.
         return Fit(what=what, agent=refusal(text, found.problem), yields=True)
-    ident = safe_id(text.rpartition(":")[2])
+    ident = safe_id(name_of_function(text))
     return Fit(what=what, agent=FunctionAgent(id=ident, target=text, import_root=str(place.start)))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.agents.functions import find_function, looks_like_function
+from pytest_caesar.agents.functions import find_function, looks_like_function, name_of_function
 from tests.pytest_caesar.agents.conftest import Write
 
 
@@ -66,3 +66,21 @@ def test_a_namespace_package_is_a_package(write: Write, tmp_path: Path) -> None:
 
 def test_a_built_in_module_has_no_source_to_look_at(tmp_path: Path) -> None:
     assert find_function("sys:exit", tmp_path).problem == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("my_agents:fix_the_parser", "fix_the_parser"),
+        ("my_agents:Reviewer.review", "Reviewer.review"),
+        ("reviewer:main", "reviewer"),
+        ("teams.reviewer:run", "reviewer"),
+        ("reviewer:Reviewer.agent", "reviewer"),
+        ("reviewer.__main__:main", "reviewer"),
+        ("main:main", "main"),
+    ],
+)
+def test_a_function_whose_name_says_nothing_is_called_after_its_module(
+    text: str, name: str
+) -> None:
+    assert name_of_function(text) == name

@@ -512,6 +512,26 @@ def test_parts_of_a_run_can_be_compared_too(pytester: pytest.Pytester, run: Runs
     assert run().ret == 0
 
 
+def test_an_agent_in_two_spellings_shares_a_snapshot(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        reviewer="""
+        import caesar_agent
+
+        def main(agent):
+            return agent.success("Looked.")
+
+        if __name__ == "__main__":
+            caesar_agent.run(main)
+        """,
+        test_it="""
+        def test_it(caesar_orchestrator, caesar_snapshot):
+            assert caesar_orchestrator.delegate("Look") == caesar_snapshot
+        """,
+    )
+    run("--caesar-agent=reviewer:main", "--snapshot-update").assert_outcomes(passed=1)
+    run("--caesar-agent=python reviewer.py").assert_outcomes(passed=1)
+
+
 def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(test_it=RUN)
     run("--snapshot-update").assert_outcomes(passed=1)
