@@ -1,0 +1,67 @@
+"""Explanations say why a source is not the expected one, and fit what pytest shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_caesar.explanations import MAX_CHARACTERS, MAX_LINES, explain
+from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.sources import ORDER, why_not
+
+
+@pytest.mark.parametrize(
+    ("printed", "wanted", "reason"),
+    [
+        ("", "extracted", "the agent printed nothing"),
+        ("reading\n", "extracted", "no report stands in raw.log"),
+        ("", "schema", "only a known CLI with structured output hands in its report by schema"),
+        ("", "file", "nothing was written to $CAESAR_REPORT_PATH"),
+        ("", "synthesized", ""),
+        ("", "paper", ""),
+    ],
+)
+def test_why_a_synthesized_report_is_not_from_elsewhere(
+    caesar_orchestrator: Orchestrator,
+    caesar_fake_agent: FakeAgents,
+    printed: str,
+    wanted: str,
+    reason: str,
+) -> None:
+    fake = caesar_fake_agent
+    run = caesar_orchestrator.delegate("Work", agent=fake(fake.print(printed), fake.exit(3)))
+    assert why_not(run, wanted) == reason
+
+
+def test_a_worse_source_can_be_looked_at_by_taking_the_better_one_away(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    run = caesar_orchestrator.delegate(
+        "Work", agent=fake(fake.report("partial", "Half.", to="stdout"), fake.report())
+    )
+    assert why_not(run, "extracted") == (
+        "the report from file counts first; without it: run.without('file').source"
+    )
+    assert run.without("file").source == "extracted"
+    assert [why_not(run, source) != "" for source in ORDER] == [True, True, False, True, True]
+
+
+def test_first_and_last_line_stay_whole_however_much_there_is_to_say(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    run = caesar_orchestrator.delegate(
+        "Work",
+        agent=fake(
+            fake.report_bytes("{" + "y" * 900),
+            fake.print('{"protocol": "caesar.report/v1"}\n' + "x" * 900),
+            fake.exit(3),
+        ),
+    )
+    lines = explain("==", run.status, "success", runs=[run])
+    assert lines is not None
+    assert len(lines) <= MAX_LINES
+    assert sum(map(len, lines)) <= MAX_CHARACTERS
+    assert lines[0] == "'failed' == 'success', where 'failed' is the status of the run"
+    assert lines[-1] == f"task directory: {run.task_dir}"
