@@ -19,6 +19,7 @@ from typing import IO
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.monotonic import monotonic, pause
+from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.naming import shown
 
 GIT_TIMEOUT = 300.0
@@ -32,9 +33,6 @@ STALL_INTERVAL = 1.0
 
 STDERR_TAIL = 2000
 """Bytes of git's own words kept in an error."""
-
-_CONFIG_LOCATIONS = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"})
-# These say where the user's configuration lies; every other GIT_* variable redirects.
 
 _PINNED = (
     "core.hooksPath=/dev/null",
@@ -82,7 +80,13 @@ class GitError(CaesarError):
                 "and try again."
             )
         said = self.stderr.strip() or "it said nothing"
-        return f"{command} ended with exit code {self.exit_code}: {said}"
+        remedy = ""
+        if "lazy fetching disabled" in said or ("transport '" in said and "not allowed" in said):
+            remedy = (
+                " Objects are missing in this partial clone, and nothing is fetched here: "
+                "have git fetch them first, as git checkout does."
+            )
+        return f"{command} ended with exit code {self.exit_code}: {said}{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,35 +183,7 @@ class Git:
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment of the git process."""
-        return {**scrubbed_environment(isolated=self.isolated), **self.variables}
-
-
-def scrubbed_environment(*, isolated: bool = False) -> dict[str, str]:
-    """Return this process's environment without whatever redirects git.
-
-    Args:
-        isolated: leave out the user's and the system's git configuration too.
-    """
-    keep = frozenset() if isolated else _CONFIG_LOCATIONS
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        # By its CAESAR_TASK_DIR a process is known as an agent's, and ended with it.
-        if not name.startswith(("GIT_", "CAESAR_")) or name in keep
-    }
-    environment.update(
-        LC_ALL="C",
-        GIT_TERMINAL_PROMPT="0",
-        GIT_OPTIONAL_LOCKS="0",
-        GIT_NO_REPLACE_OBJECTS="1",
-        GIT_PAGER="cat",
-        GIT_LITERAL_PATHSPECS="1",
-    )
-    if isolated:
-        environment.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL=os.devnull)
-        environment.update(GIT_NO_LAZY_FETCH="1")
-        environment.update(GIT_ATTR_NOSYSTEM="1", HOME=os.devnull, XDG_CONFIG_HOME=os.devnull)
-    return environment
+        return {**git_environment(isolated=self.isolated), **self.variables}
 
 
 class Running:

@@ -7,12 +7,13 @@ from pathlib import Path
 import freezegun
 import pytest
 
-from pytest_caesar.workspace.git import Git, GitError, scrubbed_environment
+from pytest_caesar.workspace.environment import git_environment
+from pytest_caesar.workspace.git import Git, GitError
 
 
 def test_git_is_never_taken_for_a_process_of_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESAR_TASK_DIR", "/somewhere")
-    assert "CAESAR_TASK_DIR" not in scrubbed_environment()
+    assert "CAESAR_TASK_DIR" not in git_environment()
 
 
 def test_variables_of_the_surroundings_never_redirect_git(
@@ -20,15 +21,21 @@ def test_variables_of_the_surroundings_never_redirect_git(
 ) -> None:
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_CONFIG_COUNT", "GIT_EDITOR"):
         monkeypatch.setenv(name, "elsewhere")
-    environment = scrubbed_environment()
+    environment = git_environment()
     assert not {"GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_CONFIG_COUNT"} & set(environment)
     assert environment["LC_ALL"] == "C"
 
 
+def test_git_gets_no_secret_of_the_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    assert "secret" not in git_environment().values()
+    assert git_environment()["PATH"] == os.environ["PATH"]
+
+
 def test_the_place_of_the_users_configuration_still_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/somewhere")
-    assert scrubbed_environment()["GIT_CONFIG_GLOBAL"] == "/somewhere"
-    assert scrubbed_environment(isolated=True)["GIT_CONFIG_GLOBAL"] == os.devnull
+    assert git_environment()["GIT_CONFIG_GLOBAL"] == "/somewhere"
+    assert git_environment(isolated=True)["GIT_CONFIG_GLOBAL"] == os.devnull
 
 
 def test_a_failure_tells_command_exit_code_and_what_git_said(tmp_path: Path) -> None:

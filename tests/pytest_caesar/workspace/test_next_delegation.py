@@ -1,0 +1,47 @@
+"""What an agent leaves in a repository for the next delegation to stumble over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.workspace.errors import RepositoryError
+from pytest_caesar.workspace.isolation import prepare
+from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.workspace.support import ask, sh, work
+
+
+@pytest.mark.parametrize("how", ["ext", "upload-pack"])
+def test_a_remote_that_an_agent_configured_runs_nothing(
+    repo: Repository, tmp_path: Path, how: str
+) -> None:
+    ran = tmp_path / "ran"
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\nenv > '{ran}'\n")
+    evil.chmod(0o755)
+    url = f"ext::{evil}" if how == "ext" else f"file://{repo.path}"
+
+    def agent(folder: Path) -> None:
+        sh(
+            f"""
+            blob=$(git rev-parse HEAD:a.txt)
+            cd "$(git rev-parse --path-format=absolute --git-common-dir)"
+            rm -f objects/$(echo $blob | cut -c1-2)/$(echo $blob | cut -c3-)
+            git config core.repositoryFormatVersion 1
+            git config extensions.partialClone origin
+            git config remote.origin.promisor true
+            git config protocol.allow always
+            git config protocol.ext.allow always
+            git config protocol.file.allow always
+            git config remote.origin.url '{url}'
+            git config remote.origin.uploadPack '{evil}'
+            """,
+            folder,
+        )
+
+    work(repo, agent)
+    assert not ran.exists()
+    with pytest.raises(RepositoryError, match="nothing is fetched here: have git fetch them first"):
+        prepare(ask(repo, task_id="t_2"))
+    assert not ran.exists()
