@@ -198,6 +198,12 @@ class Conformance:
                     "no caesar-conformance.toml: what the agent is for and can do was not told, "
                     "so some of it was skipped"
                 )
+            new = [result.id for result in own if result.outcome == "failed" and result.counts]
+            new = [name for name in new if self.baseline.knows(name, agent.id) is None]
+            if new:
+                terminalreporter.write_line(
+                    f"what cannot be mended today goes into {BASELINE_NAME}: {' '.join(new)}"
+                )
             terminalreporter.write_line(str(found), bold=True)
             if found.complete:
                 terminalreporter.write_line(badge(found))

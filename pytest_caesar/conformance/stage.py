@@ -86,11 +86,13 @@ class Stage:
             answers=self._answers(scenario),
         )
         before = survey(root, inside=project if scenario.isolation == "inplace" else None)
-        with _Onlooker(project) if name == "plain" else contextlib.nullcontext() as onlooker:
-            runs = self._delegate(orchestrator, scenario, scene, timeout)
+        try:
+            with _Onlooker(project) if name == "plain" else contextlib.nullcontext() as onlooker:
+                runs = self._delegate(orchestrator, scenario, scene, timeout)
+        finally:
+            if scenario.read_only_home:
+                home.chmod(0o700)  # or nobody could take it away
         after = survey(root, inside=project if scenario.isolation == "inplace" else None)
-        if scenario.read_only_home:
-            home.chmod(0o700)
         *earlier, run = runs
         return Trial(
             scenario=name,
