@@ -133,8 +133,7 @@ class EventLog:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             # Opening a FIFO for reading and writing would succeed and never be read.
-            status = os.stat(path, dir_fd=folder, follow_symlinks=False)
-            if not stat.S_ISREG(status.st_mode):
+            if not stat.S_ISREG(os.lstat(path, dir_fd=folder).st_mode):
                 raise self._refused("it is a link or no regular file")
         except FileNotFoundError:
             pass

@@ -187,7 +187,7 @@ def test_a_link_that_takes_the_place_of_the_log_is_not_followed(
     target.touch()
     looked_at = target.lstat()
     path.symlink_to(target)
-    monkeypatch.setattr(os, "lstat", lambda _: looked_at)
+    monkeypatch.setattr(os, "lstat", lambda *_, **__: looked_at)
 
     with pytest.raises(OSError, match="symbolic link"):
         tell(path)
