@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import errno
 import importlib
 import importlib.util
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from caesar_agent.errors import CaesarError
+from caesar_agent.telling import occupy_standard_descriptors, settle, silence, tell
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -65,15 +65,17 @@ class Dispatcher:
             file, 130 after an interruption.
         """
         arguments = list(sys.argv[1:] if argv is None else argv)
+        closed = sys.stdout is None
+        occupy_standard_descriptors()
         if sys.stderr is None:  # closed by the caller: what would be told there is lost
             sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        if sys.stdout is None:
-            # A file that is opened now would get its number, and our output.
+        if closed:
             return self._refuse("standard output is closed; send it to a file or to /dev/null")
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 # A terminal that cannot show a character shows its escape, and nothing fails.
                 stream.reconfigure(errors="backslashreplace")
+        code = 0
         try:
             code = self._run(arguments)
             sys.stdout.flush()
@@ -81,14 +83,17 @@ class Dispatcher:
             return INTERRUPTED
         except BrokenPipeError:
             # The reader has gone (``caesar-agent events … | head``): nothing is left to
-            # say, and the interpreter must not say it again when it flushes at exit.
-            _silence_stdout()
-            return 0
+            # say, and the interpreter must not say it again when it flushes at exit. What
+            # the command found out before stays true.
+            silence(sys.stdout)
         except (CaesarError, ModuleNotFoundError, OSError) as error:
             problem = _sentence(error)
             if not problem:
                 raise
-            return self._refuse(problem)
+            refused = self._refuse(problem)
+            return code or refused
+        finally:
+            settle(sys.stderr)
         return code
 
     def _run(self, arguments: list[str]) -> int:
@@ -104,7 +109,7 @@ class Dispatcher:
         return code
 
     def _refuse(self, problem: str) -> int:
-        sys.stderr.write(f"{self.name}: {problem}\n")
+        tell(f"{self.name}: {problem}\n")
         return USAGE_ERROR
 
     def _parser(self, arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -149,12 +154,6 @@ def _sentence(error: Exception) -> str:
             return f"{error.filename}: {error.strerror}"
         if error.errno not in _OF_STREAMS:
             return ""
-        _silence_stdout()
+        silence(sys.stdout)
         return f"the output cannot be written: {error.strerror}"
     return str(error)
-
-
-def _silence_stdout() -> None:
-    """Let what is still held for standard output go nowhere, so that nobody tells of it at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from caesar_agent.commands.events import describe
+from caesar_agent.dispatcher import INTERRUPTED, USAGE_ERROR
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
+from caesar_agent.telling import silence, tell
 from caesar_agent.terminal import one_line
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
@@ -24,9 +26,6 @@ from pytest_caesar.orchestrator.run import Run
 
 if TYPE_CHECKING:
     from caesar_agent.dispatcher import Subparsers
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells give it."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -105,19 +104,18 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             failure = failure_as_json(error, agent=args.agent)
             failure["error"]["message"] = in_options(failure["error"]["message"])
-            _print_json(failure)
+            _print(_as_json(failure), USAGE_ERROR)
         else:
-            sys.stderr.write(f"pytest-caesar: {in_options(str(error))}\n")
-        return 2
+            tell(f"pytest-caesar: {in_options(str(error))}\n")
+        return USAGE_ERROR
     except KeyboardInterrupt:
-        sys.stderr.write("pytest-caesar: interrupted; the agent was ended\n")
+        tell("pytest-caesar: interrupted; the agent was ended\n")
         return INTERRUPTED
-    if args.json:
-        _print_json(run_as_json(result))
-    else:
-        sys.stdout.write(describe_run(result, width=width_of(sys.stdout)))
     violated = "read-only-violation" in result.codes
-    return 0 if result.succeeded and not violated else 1
+    code = 0 if result.succeeded and not violated else 1
+    if args.json:
+        return _print(_as_json(run_as_json(result)), code)
+    return _print(describe_run(result, width=width_of(sys.stdout)), code)
 
 
 def _delegate(args: argparse.Namespace) -> Run:
@@ -172,8 +170,22 @@ def _refuse(problem: str) -> NoReturn:
     raise DelegationError(problem=problem)
 
 
-def _print_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+def _as_json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _print(text: str, code: int) -> int:
+    """Print what came of it; the exit code tells of the run, also where nobody reads the text."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except OSError as error:
+        silence(sys.stdout)
+        tell(f"pytest-caesar: the output cannot be written: {error.strerror}\n")
+        return code or USAGE_ERROR
+    return code
 
 
 def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
@@ -185,8 +197,7 @@ def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
     def listen(event: Event) -> None:
         if not args.json or event.type == "question":
             line = f"{one_line(event.type, limit=20):>12}  {one_line(describe(event))}\n"
-            sys.stderr.write(line)
-            sys.stderr.flush()
+            tell(line)
         if args.channel:
             tell_how_to_answer(event, project)
 

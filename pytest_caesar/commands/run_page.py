@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.task_directory import TaskDirectory, open_regular
+from caesar_agent.telling import tell
 from caesar_agent.terminal import one_line, printable
 from pytest_caesar.commands.spoken import in_options
 from pytest_caesar.orchestrator.places import caesar_root
@@ -100,8 +100,7 @@ def tell_how_to_answer(event: Event, project: Path) -> None:
     """Print it on stderr, where questions are shown too."""
     command = how_to_answer(event, project)
     if command:
-        sys.stderr.write(f"   answer it: {command}\n")
-        sys.stderr.flush()
+        tell(f"   answer it: {command}\n")
 
 
 def _folded(text: str, width: int | None) -> list[str]:

@@ -81,11 +81,18 @@ class Narration:
         if self._translator is not None:
             self._translate(self._log.read_at(self._read, STREAM_CHUNK))
         if self._on_event is not None:
-            for event in self._tail.read().events:
-                self._on_event(event)
-            quiet = getattr(self._on_event, "quiet", None)
-            if quiet is not None:
-                quiet(self._task.id, self._last_output)
+            try:
+                self._show(self._on_event)
+            except (OSError, ValueError):
+                # The reader of a pipe has gone, a disk is full: the agent works on unseen.
+                self._on_event = None
+
+    def _show(self, on_event: Callable[[Event], None]) -> None:
+        for event in self._tail.read().events:
+            on_event(event)
+        quiet = getattr(on_event, "quiet", None)
+        if quiet is not None:
+            quiet(self._task.id, self._last_output)
 
     def play_back(self) -> None:
         """Let the event log that lies there be all that is told: nothing is added to it."""
