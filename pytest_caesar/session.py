@@ -12,6 +12,7 @@ from _pytest.outcomes import Failed
 
 from pytest_caesar.plugin import SESSION
 from pytest_caesar.settings import (
+    REPEATED,
     from_environment,
     how_to_give_an_agent,
     read_settings,
@@ -162,6 +163,11 @@ class CaesarSession:
             ids=[agent.id for agent in self.agents],
             indirect=True,
         )
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of pytest-xdist what stood on the command line."""
+        node.workerinput[REPEATED] = list(self.settings.repeated)
 
     def pytest_report_header(self) -> list[str]:
         """Name the agents under test, and say when they are treated badly."""

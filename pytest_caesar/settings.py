@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_caesar.advice import repeated_options
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,6 +34,9 @@ from by pytest, before any plugin is asked, and moves the rootdir.
 
 RECORD_MODES = ("none", "once", "all", "off")
 """What ``--caesar-record``, the ini key and the marker may say."""
+
+REPEATED = "caesar_repeated"
+"""Key under which workers are told the options of the command line."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -58,6 +63,7 @@ class Settings:
         conformance_report: file for what became of each requirement, or None.
         hostile: every delegation runs in hostile surroundings.
         runner: what runs agent definitions; a path in it is absolute; or None.
+        repeated: options of the command line that a test needs to run again as it ran.
     """
 
     agents: tuple[str, ...]
@@ -77,6 +83,7 @@ class Settings:
     conformance_report: Path | None = None
     hostile: bool = False
     runner: str | None = None
+    repeated: tuple[str, ...] = ()
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -125,7 +132,14 @@ def read_settings(config: pytest.Config) -> Settings:
         hostile=config.getoption("caesar_hostile"),
         runner=_runner(config.getoption("caesar_runner"), started)
         or _runner(config.getini("caesar_runner"), ini_folder),
+        repeated=_repeated(config),
     )
+
+
+def _repeated(config: pytest.Config) -> tuple[str, ...]:
+    """Return options of the command line, also in a worker, which has none of its own."""
+    told = getattr(config, "workerinput", {}).get(REPEATED)
+    return repeated_options(config.invocation_params.args) if told is None else tuple(told)
 
 
 def _runner(text: str | None, start: Path) -> str | None:

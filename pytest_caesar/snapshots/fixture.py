@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from caesar_agent.terminal import one_line
+from pytest_caesar.advice import run_again
 from pytest_caesar.snapshots.difference import SHOWN, compare
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.snapshots.rules import RuleError, Rules, checked_rules
@@ -191,7 +191,8 @@ class CaesarSnapshot:
         file = Path(result.snapshot_location)
         start = self._item.config.invocation_params.dir
         shown = one_line(str(file.relative_to(start) if file.is_relative_to(start) else file))
-        record = f"record it: pytest {shlex.quote(self._item.nodeid)} --snapshot-update"
+        again = run_again(self._item, self._session.settings.repeated, "--snapshot-update")
+        record = f"record it: {again}"
         if result.exception is not None:
             problem = one_line(f"{type(result.exception).__name__}: {result.exception}", limit=400)
             return _Mismatch(file=shown, lines=(f"cannot read {shown}", problem), section="")

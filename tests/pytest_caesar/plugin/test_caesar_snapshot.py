@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.pytest_caesar.plugin.running import Runs
+from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 ONE = """
 import pytest
@@ -76,6 +77,32 @@ def test_nothing_is_written_without_being_asked(
         ]
     )
     assert files(pytester.path) == {}
+
+
+def test_the_advice_to_record_can_be_pasted(
+    pytester: pytest.Pytester, run_both: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = pytester.mkdir("sub")
+    for name in ("one.sh", "the other.sh"):
+        agent_script(pytester, f"sub/{name}")
+    pytester.makeini("[pytest]\n")
+    (below / "test_it.py").write_text(
+        "def test_it(caesar_orchestrator, caesar_snapshot):\n"
+        "    assert caesar_orchestrator.delegate('Say hello').report == caesar_snapshot\n"
+    )
+    monkeypatch.chdir(below)
+    monkeypatch.setenv("COLUMNS", "80")
+    result = run_both("--caesar-agent=./one.sh", "--caesar-agent=./the other.sh")
+    result.assert_outcomes(failed=2)
+    advice = [line.partition("record it: ")[2] for line in result.outlines if "record it: " in line]
+    assert sorted(advice) == [
+        "pytest --caesar-agent=./one.sh '--caesar-agent=./the other.sh' "
+        f"'test_it.py::test_it[{name}]' --snapshot-update"
+        for name in ("one", "the-other")
+    ]
+    for command in advice:
+        run_both(*shlex.split(command)[1:]).assert_outcomes(passed=1)
+    run_both("--caesar-agent=./one.sh", "--caesar-agent=./the other.sh").assert_outcomes(passed=2)
 
 
 def test_what_was_recorded_is_found_again(pytester: pytest.Pytester, run_both: Runs) -> None:
