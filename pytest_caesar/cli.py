@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from caesar_agent.dispatcher import Dispatcher
 
-COMMANDS = ("run", "recover", "diff", "apply", "agents")
+COMMANDS = ("run", "recover", "diff", "apply", "clean", "agents")
 """Subcommands in the order of the help, each a module of its own."""
 
 

@@ -352,7 +352,7 @@ class Delegation:
     def _recorded(self, run: Run, directory: TaskDirectory, workspace: Workspace) -> Run:
         """Keep the run in its task directory; where the agent took that away, say so."""
         try:
-            write_record(run, directory=directory, repository=workspace.project_repository)
+            write_record(run, directory=directory, workspace=workspace)
         except OSError as error:
             lost = Diagnostic(
                 code="record-unwritable",

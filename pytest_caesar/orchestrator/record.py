@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from caesar_agent.errors import CaesarError
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.workspace.leftovers import Saved
+from pytest_caesar.workspace.values import Workspace
 
 RECORD_NAME = "run.json"
 """What became of a delegation, beside the documents of the contract."""
@@ -43,12 +46,14 @@ class Record:
         verified: git could tell what changed.
         patch: the changes, without placed paths.
         repository: the user's repository, or None outside git.
+        saved: what there is to know of a worktree that was made for it, or None.
     """
 
     task_id: str
     verified: bool
     patch: bytes
     repository: Path | None
+    saved: Saved | None = None
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
@@ -108,15 +113,55 @@ def failure_as_json(error: CaesarError, *, agent: str) -> dict[str, Any]:
     }
 
 
-def write_record(run: Run, *, directory: TaskDirectory, repository: Path | None) -> None:
+def write_record(
+    run: Run,
+    *,
+    directory: TaskDirectory,
+    workspace: Workspace,
+) -> None:
     """Keep the run and its patch in the task directory, after the agent is gone.
 
     Raises:
         OSError: the task directory is gone, was replaced or cannot be written.
     """
-    value = {**run_as_json(run), "repository": str(repository) if repository else None}
+    repository = workspace.project_repository
+    value = {
+        **run_as_json(run),
+        "repository": str(repository) if repository else None,
+        "worktree": _worktree_as_json(run, workspace),
+    }
     directory.write(PATCH_NAME, bytes(run.patch))
     directory.write(RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
+
+
+def _worktree_as_json(run: Run, workspace: Workspace) -> dict[str, Any] | None:
+    """Return what ``pytest-caesar clean`` must know of a worktree that was made for the task."""
+    if workspace.branch is None or workspace.repository is None:
+        return None
+    return {
+        "branch": workspace.branch,
+        "base_ref": workspace.base_ref,
+        "head": run.observation.head,
+        "prefix": os.path.relpath(workspace.path, workspace.repository),
+        "placed": list(workspace.placed),
+        "unpatched": list(run.observation.unpatched),
+    }
+
+
+def _saved(value: dict[str, Any], task_dir: Path, patch: bytes) -> Saved | None:
+    made = value.get("worktree")
+    if made is None:
+        return None
+    return Saved(
+        branch=str(made["branch"]),
+        base_ref=str(made["base_ref"]),
+        head=made["head"],
+        prefix=str(made["prefix"]),
+        placed=tuple(map(str, made["placed"])),
+        patch=patch,
+        unpatched=tuple(map(str, made["unpatched"])),
+        moment=(task_dir / RECORD_NAME).lstat().st_ctime_ns,
+    )
 
 
 def read_record(task_dir: Path) -> Record:
@@ -136,6 +181,7 @@ def read_record(task_dir: Path) -> Record:
             verified=value["changes_verified_by"] == "git",
             patch=patch,
             repository=Path(repository) if repository else None,
+            saved=_saved(value, task_dir, patch),
         )
     except FileNotFoundError as error:
         raise RecordError(

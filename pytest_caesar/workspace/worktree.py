@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,27 @@ def remove(workspace: Workspace, *, task_id: str, recorded: Observation | None =
         refs = (f"refs/heads/{workspace.branch}", f"refs/caesar/{task_id}")
         _delete_refs(Git(snapshot.common_dir), *refs)
     shutil.rmtree(snapshot.room / "observer", ignore_errors=True)
+
+
+def take_away(top: Path | None, common_dir: Path, refs: Mapping[str, str]) -> None:
+    """Remove a worktree and refs of a task that is over; what is in them must be saved.
+
+    Args:
+        top: the worktree, or None where there is none any more.
+        common_dir: git directory of the repository.
+        refs: full names, each with the commit that it must still name.
+
+    Raises:
+        GitError: a ref has moved meanwhile; none was deleted.
+    """
+    if refs:
+        commands = "".join(f"delete {ref} {commit}\n" for ref, commit in refs.items())
+        Git(common_dir).run("update-ref", "--stdin", stdin=commands.encode())
+    if top is not None:
+        _destroy(top, common_dir)
+        with contextlib.suppress(OSError):
+            if [entry.name for entry in top.parent.iterdir()] == [".gitignore"]:
+                _remove_if_empty(top.parent)
 
 
 def remove_tree(folder: Path) -> None:
