@@ -17,6 +17,11 @@ MAX_EVENTS_BYTES = 64 * 2**20
 MAX_EVENTS = 250_000
 """Lines that are read at most: the last ones. An event costs some 1.4 KB of memory."""
 
+MAX_COUNTED_BYTES = 256 * 2**20
+"""Bytes before the end that is read in which lines are counted at most: 256 MiB.
+
+A sparse file of a terabyte takes nothing to make and an hour to count."""
+
 _CHUNK = 2**20
 
 _ANCHOR = 64
@@ -49,15 +54,17 @@ def read_events(log: Path | bytes, *, task_id: str | None = None) -> EventReadin
     with os.fdopen(descriptor, "rb") as file:
         size = os.fstat(descriptor).st_size
         skipped = max(0, size - MAX_EVENTS_BYTES)
+        counted = skipped <= MAX_COUNTED_BYTES
         if skipped:
-            reader.line = _count_lines(descriptor, skipped)
+            reader.line = _count_lines(descriptor, skipped) if counted else 0
             file.seek(skipped)
         data = file.read(MAX_EVENTS_BYTES)
     if skipped:
         # The line in which reading begins is cut; the next one is whole.
         first = data.find(b"\n") + 1
         reader.line += 1
-        reader.note("events-cut", f"the first {skipped + first} bytes were not read")
+        uncounted = "" if counted else "; line numbers count from there"
+        reader.note("events-cut", f"the first {skipped + first} bytes were not read{uncounted}")
         data = data[first:]
     _take_all(reader, data)
     return reader.result()

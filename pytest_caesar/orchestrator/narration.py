@@ -17,6 +17,7 @@ from caesar_agent.terminal import one_line
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.recovery.streams import Translator, open_translator
+from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 
 STREAM_CHUNK = 1024 * 1024
 """Bytes of a native stream that one poll reads at most, so that supervision goes on beside it."""
@@ -107,35 +108,56 @@ class Narration:
 
         Where the agent wrote ``finished`` itself, that word stands and none is added.
         """
-        while self._translator is not None:
-            chunk = self._log.read_at(self._read, STREAM_CHUNK)
-            if not chunk:
-                self._write_all(self._translator.finish())
-                break
-            self._translate(chunk)
+        cut = self._translate_rest()
+        reading = read_events(self._directory.events_file, task_id=self._task.id)
+        end: Event | None = None
         if self._complete:
             pass  # it has its end already
         elif outcome.timed_out:
             text = f"the deadline of {self._task.deadline_ms} ms passed; the agent was ended"
-            self._append(type="error", message=text, fatal=True)
+            end = self._append(type="error", message=text, fatal=True)
         elif outcome.status == "cancelled":
-            self._append(
+            end = self._append(
                 type="error", message="the task was cancelled; the agent was ended", fatal=True
             )
-        else:
-            own = read_events(self._directory.events_file, task_id=self._task.id)
-            if not any(event.type == "finished" for event in own.events):
-                self._append(
-                    type="finished",
-                    status="success" if outcome.status == "succeeded" else "failed",
-                    exit_code=outcome.exit_code,
-                )
-        reading = read_events(self._directory.events_file, task_id=self._task.id)
-        self.events = reading.events
-        self.diagnostics = (*reading.diagnostics, *self._unheard())
+        elif not any(event.type == "finished" for event in reading.events):
+            end = self._append(
+                type="finished",
+                status="success" if outcome.status == "succeeded" else "failed",
+                exit_code=outcome.exit_code,
+            )
+        # Nobody else writes any more: a log that takes its time is not read a second time.
+        self.events = reading.events if end is None else (*reading.events, end)
+        self.diagnostics = (*reading.diagnostics, *cut, *self._unheard())
         if self._unwritable is not None:
             self.diagnostics = (*self.diagnostics, self._unwritable)
         self.poll()
+
+    def _translate_rest(self) -> list[Diagnostic]:
+        """Translate what is left of the stream, as far back as recovery reads at most."""
+        if self._translator is None:
+            return []
+        found = []
+        size = self._log.size
+        if size - self._read > MAX_LOG_BYTES:
+            start = size - MAX_LOG_BYTES
+            found.append(
+                Diagnostic(
+                    code="events-cut",
+                    message=f"{start - self._read} bytes of the native stream were not turned "
+                    f"into events; only the last {MAX_LOG_BYTES} were",
+                    path=str(self._log.path),
+                )
+            )
+            self._read = start
+            self._write_all(self._translator.feed(b"\n"))  # the line before the gap has no end
+        while self._read < size:
+            chunk = self._log.read_at(self._read, min(STREAM_CHUNK, size - self._read))
+            if not chunk:
+                break
+            self._translate(chunk)
+        self._write_all(self._translator.finish())
+        return found
 
     def _unheard(self) -> list[Diagnostic]:
         """Tell of questions where there was no channel, so that nobody could answer."""
@@ -161,12 +183,13 @@ class Narration:
         for event in events:
             self._append(type=event.type, **event.fields)
 
-    def _append(self, **event: Any) -> None:
+    def _append(self, **event: Any) -> Event | None:
         try:
-            self._writer.append(**event)
+            return self._writer.append(**event)
         except (CaesarError, OSError) as error:
             self._unwritable = Diagnostic(
                 code="events-unwritable",
                 message=f"an event could not be written to the log: {error}",
                 path=str(self._directory.events_file),
             )
+            return None

@@ -184,3 +184,20 @@ def test_following_ends_after_a_last_look(path: Path) -> None:
 
     assert [seqs(reading) for reading in readings] == [[0], [1], [2]]
     assert waits == [0.5] * 4
+
+
+def test_lines_before_the_end_of_a_huge_log_are_not_counted(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)
+    monkeypatch.setattr(event_reading, "MAX_EVENTS_BYTES", 1000)
+    add(path, b"\n" + line(seq=7) + b"x\n")
+
+    reading = read_events(path)
+
+    assert seqs(reading) == [7]
+    [cut, broken] = reading.diagnostics
+    assert cut.code == "events-cut"
+    assert cut.message.endswith("bytes were not read; line numbers count from there")
+    assert broken.line == 3

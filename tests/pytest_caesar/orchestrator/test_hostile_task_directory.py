@@ -25,11 +25,13 @@ def repository(tmp_path: Path) -> Repository:
     return repository
 
 
-def delegate(repository: Repository, tmp_path: Path, script: str) -> Run:
+def delegate(
+    repository: Repository, tmp_path: Path, script: str, *, dialect: str | None = None
+) -> Run:
     program = tmp_path / "agent.sh"
     program.write_text(f"#!/bin/sh\nset -e\n{script}\n")
     program.chmod(0o755)
-    agent = ProcessAgent(id="agent", origin="path", argv=(str(program),))
+    agent = ProcessAgent(id="agent", origin="path", argv=(str(program),), dialect=dialect)
     return Orchestrator(agent, project=repository.path).delegate("Misbehave.", timeout=30)
 
 
@@ -106,3 +108,17 @@ def test_a_link_that_an_agent_left_for_the_next_delegation_is_not_followed(
     delegate(repository, tmp_path, "true")
 
     assert not outside.exists()
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", ["events.jsonl", "raw.log"])
+def test_a_sparse_log_of_a_terabyte_costs_no_more_than_the_end_of_it(
+    repository: Repository, tmp_path: Path, name: str
+) -> None:
+    script = f'truncate -s 1T "$CAESAR_TASK_DIR/{name}"'
+
+    run = delegate(repository, tmp_path, script, dialect="codex")
+
+    assert run.outcome.exit_code == 0
+    assert [event.type for event in run.events][-1] == "finished"
+    assert "events-cut" in run.codes
