@@ -212,13 +212,17 @@ class Leftovers:
 
 
 def newer_than(top: Path, moment: int) -> str | None:
-    """Return a path below ``top`` that was touched at ``moment`` (ns) or after it."""
-    pending = [top]
+    """Return what was touched at ``moment`` (ns) or after it, a file rather than its folder.
+
+    Links are not followed. Of a file that is gone, only its folder tells.
+    """
+    pending, touched = [top], None
     while pending:
         folder = pending.pop()
+        name = "its worktree" if folder == top else f"{folder.relative_to(top)}/"
         try:
             if folder.lstat().st_ctime_ns >= moment:
-                return str(folder.relative_to(top.parent))
+                touched = name
             with os.scandir(folder) as entries:
                 for entry in entries:
                     path = folder / entry.name
@@ -227,8 +231,8 @@ def newer_than(top: Path, moment: int) -> str | None:
                     elif entry.stat(follow_symlinks=False).st_ctime_ns >= moment:
                         return str(path.relative_to(top))
         except OSError:
-            return str(folder.relative_to(top.parent))
-    return None
+            return name
+    return touched
 
 
 def _head(git_dir: Path | None) -> str:

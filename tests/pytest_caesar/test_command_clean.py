@@ -85,8 +85,8 @@ def test_only_the_tasks_that_are_named_are_cleaned_up_after(
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ("echo late > late.txt", "was changed after the task had ended"),
-        ("rm new.txt", "was changed after the task had ended"),
+        ("echo late > late.txt", "late.txt was changed after the task had ended"),
+        ("rm new.txt", "its worktree was changed after the task had ended"),
         ("git commit -qam late", "has moved to"),
         ("rm ../../tasks/*/run.json", "run.json is missing: the delegation has not ended"),
         ("git worktree lock .", "its worktree is locked"),
