@@ -21,6 +21,7 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.naming import shown
+from pytest_caesar.workspace.pulse import Pulse
 
 GIT_TIMEOUT = 300.0
 """Seconds one git process may take; a checkout of a very large repository fits, a hang does not."""
@@ -28,8 +29,14 @@ GIT_TIMEOUT = 300.0
 REAP_TIMEOUT = 5.0
 """Seconds between the end of git's output and its exit; git closes them together."""
 
-STALL_INTERVAL = 1.0
+STALL_INTERVAL = 0.5
 """Seconds without an end after which ``on_stall`` is asked to help, again and again."""
+
+HELP_INTERVAL = 0.02
+"""Seconds until it is asked again when it has something to help with."""
+
+SLEEP_TIMEOUT = 15.0
+"""Seconds that git may sleep without doing anything; it asks nobody, and disks count as doing."""
 
 STDERR_TAIL = 2000
 """Bytes of git's own words kept in an error."""
@@ -61,6 +68,7 @@ class GitError(CaesarError):
         stderr: the end of what it said.
         timed_out: it was ended because it took too long.
         timeout: the bound in seconds.
+        asleep: it did nothing at all for that long.
     """
 
     argv: tuple[str, ...]
@@ -68,10 +76,17 @@ class GitError(CaesarError):
     stderr: str
     timed_out: bool
     timeout: float
+    asleep: bool = False
 
     def message(self) -> str:
         """Say what was run and how it ended."""
         command = _shown(self.argv)
+        if self.asleep:
+            return (
+                f"{command} did nothing for {self.timeout:g} s and was stopped: it waits for "
+                "something that does not come, such as a writer to a FIFO where it expects a "
+                "file (one of its own, or one that include.path in its configuration names)."
+            )
         if self.timed_out:
             return f"{command} did not end within {self.timeout:g} s and was stopped."
         if self.exit_code is None:
@@ -123,12 +138,14 @@ class Git:
         variables: added to its environment, such as ``GIT_DIR``.
         config: ``name=value`` settings that win over every file.
         isolated: no user or system configuration is read at all.
+        on_stall: called while a process goes on; tells whether it could help.
     """
 
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     config: tuple[str, ...] = ()
     isolated: bool = False
+    on_stall: Callable[[], bool] | None = field(default=None, compare=False)
 
     def run(
         self,
@@ -136,7 +153,6 @@ class Git:
         stdin: bytes = b"",
         accept: Iterable[int] = (0,),
         timeout: float = GIT_TIMEOUT,
-        on_stall: Callable[[], None] | None = None,
     ) -> Result:
         """Run one git command to its end.
 
@@ -145,14 +161,11 @@ class Git:
             stdin: what it reads.
             accept: exit codes that are answers.
             timeout: seconds until it is stopped.
-            on_stall: called every ``STALL_INTERVAL`` seconds that it goes on.
 
         Raises:
             GitError: any other exit code, no start, or no end in time.
         """
-        return self.start(*arguments, stdin=stdin).finish(
-            accept=accept, timeout=timeout, on_stall=on_stall
-        )
+        return self.start(*arguments, stdin=stdin).finish(accept=accept, timeout=timeout)
 
     def start(self, *arguments: str, stdin: bytes = b"") -> Running:
         """Start one git command, to be finished later."""
@@ -179,7 +192,7 @@ class Git:
         finally:
             if not isinstance(source, int):
                 source.close()
-        return Running(argv, process)
+        return Running(argv, process, self.on_stall)
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment of the git process."""
@@ -189,20 +202,20 @@ class Git:
 class Running:
     """A git process that was started and must be finished or stopped."""
 
-    def __init__(self, argv: tuple[str, ...], process: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self,
+        argv: tuple[str, ...],
+        process: subprocess.Popen[bytes],
+        on_stall: Callable[[], bool] | None = None,
+    ) -> None:
         self.argv = argv
         self._process = process
+        self._on_stall = on_stall
 
-    def finish(
-        self,
-        *,
-        accept: Iterable[int] = (0,),
-        timeout: float = GIT_TIMEOUT,
-        on_stall: Callable[[], None] | None = None,
-    ) -> Result:
+    def finish(self, *, accept: Iterable[int] = (0,), timeout: float = GIT_TIMEOUT) -> Result:
         """Wait for the end; errors as for ``Git.run``."""
         try:
-            stdout, stderr = self._read(timeout, on_stall)
+            stdout, stderr = self._read(timeout)
             exit_code = self._reap()
         except BaseException:
             self.stop()
@@ -230,13 +243,15 @@ class Running:
             if pipe is not None:
                 pipe.close()
 
-    def _read(self, timeout: float, on_stall: Callable[[], None] | None) -> tuple[bytes, bytes]:
+    def _read(self, timeout: float) -> tuple[bytes, bytes]:
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         chunks: dict[int, list[bytes]] = {}
         begin = monotonic()
         end = begin + timeout
-        stalled = begin + STALL_INTERVAL
+        look = begin + STALL_INTERVAL
+        asleep = 0.0
+        pulse = Pulse(self._process.pid)
         with selectors.DefaultSelector() as selector:
             for pipe in (self._process.stdout, self._process.stderr):
                 chunks[pipe.fileno()] = []
@@ -245,10 +260,15 @@ class Running:
                 now = monotonic()
                 if now >= end:
                     raise self._late(timeout)
-                if on_stall is not None and now >= stalled:
-                    on_stall()
-                    stalled = now + STALL_INTERVAL
-                for key, _ in selector.select(min(end - now, STALL_INTERVAL)):
+                if now >= look:
+                    helped = self._on_stall is not None and self._on_stall()
+                    interval = HELP_INTERVAL if helped else STALL_INTERVAL
+                    look = now + interval
+                    # Counted, not measured: after a Ctrl-Z much time has passed for nobody.
+                    asleep = 0.0 if pulse.beats() else asleep + interval
+                    if asleep >= SLEEP_TIMEOUT:
+                        raise self._late(SLEEP_TIMEOUT, asleep=True)
+                for key, _ in selector.select(max(0.0, min(end, look) - now)):
                     data = os.read(key.fd, 1 << 20)
                     if data:
                         chunks[key.fd].append(data)
@@ -266,8 +286,15 @@ class Running:
             wait = min(wait * 2, 0.02)
         return exit_code
 
-    def _late(self, timeout: float) -> GitError:
-        return GitError(argv=self.argv, exit_code=None, stderr="", timed_out=True, timeout=timeout)
+    def _late(self, timeout: float, *, asleep: bool = False) -> GitError:
+        return GitError(
+            argv=self.argv,
+            exit_code=None,
+            stderr="",
+            timed_out=True,
+            timeout=timeout,
+            asleep=asleep,
+        )
 
 
 def _settings(config: Sequence[str]) -> list[str]:

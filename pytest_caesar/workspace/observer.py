@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.snapshot import Snapshot, is_within
@@ -90,6 +91,7 @@ class Observer:
                 "GIT_INDEX_FILE": str(self.index),
             },
             isolated=True,
+            on_stall=Fifos(snapshot.top, snapshot.objects).feed,
         )
 
     def scan(self) -> Scan:
@@ -108,12 +110,11 @@ class Observer:
                     "--no-renames",
                     "--ignore-submodules=all",
                 ),
-                on_stall=self._feed_fifos,
             )
         except BaseException:
             others.stop()
             raise
-        listed = others.finish(on_stall=self._feed_fifos)
+        listed = others.finish()
         excluded = self.snapshot.excluded
         tracked = {
             entry.path: (entry.old_mode, entry.old_id)
@@ -159,7 +160,6 @@ class Observer:
             result = bulk.run(
                 *("update-index", "-z", "--add", "--remove", "--replace", "--stdin"),
                 stdin=_list(present),
-                on_stall=self._feed_fifos,
             )
             for line in result.stderr.split(b"\n"):
                 if line.startswith(_REFUSED):
@@ -201,7 +201,6 @@ class Observer:
             *("--find-renames=50%", f"-l{RENAME_LIMIT}", "--no-ext-diff", "--no-textconv"),
             *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers"),
             *("--unified=3", "--ignore-submodules=dirty", tree),
-            on_stall=self._feed_fifos,
         ).stdout
         return parse_diff(output)
 
@@ -233,14 +232,6 @@ class Observer:
                 link = False
             known[parent] = link or self._beyond_link(parent, known)
         return known[parent]
-
-    def _feed_fifos(self) -> None:
-        """Give an end of file to whoever waits on a FIFO that git takes for a rules file."""
-        for folder, folders, files in os.walk(self.snapshot.top):
-            folders[:] = [name for name in folders if name != ".git"]
-            for name in files:
-                if name.startswith(".git"):
-                    _feed_fifo(os.path.join(folder, name))  # noqa: PTH118 - walked
 
 
 def parse_diff(output: bytes) -> tuple[list[Entry], bytes]:
@@ -288,11 +279,3 @@ def _alternate(path: Path) -> bytes:
 
 def _list(paths: Sequence[bytes]) -> bytes:
     return b"".join(path + b"\0" for path in paths)
-
-
-def _feed_fifo(path: str) -> None:
-    try:
-        if stat.S_ISFIFO(os.lstat(path).st_mode):
-            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
-    except OSError:
-        pass  # nobody waits on it, or it is gone

@@ -48,6 +48,8 @@ def state(top: Path, path: bytes, commit: str, config: bytes) -> str:
     try:
         changes, digest = _compare(folder, git_dir, commit, config)
     except GitError as error:
+        if error.timed_out:
+            raise  # many submodules, and each would take its time
         return f"{moved}cannot be verified: {error}"
     if not changes and not moved:
         return "clean"

@@ -11,12 +11,16 @@ from pytest_caesar.workspace.errors import RepositoryError
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
 from pytest_caesar.workspace.snapshot import read_plain_file
+from pytest_caesar.workspace.walking import walk
 
 EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 """Id of the tree without entries, by object format; every git knows it."""
+
+PROBE_TIMEOUT = 30.0
+"""Seconds for git to say where a repository lies and how it is set."""
 
 MAX_REFS = 5000
 """Loose refs that are compared; a repository with more packs them."""
@@ -66,6 +70,7 @@ def locate(folder: Path) -> Checkout | None:
         "--show-prefix",
         "HEAD^{commit}",
         accept=(0, 128),
+        timeout=PROBE_TIMEOUT,
     )
     found = result.stdout.split(b"\n")
     if result.exit_code and len(found) < 7:
@@ -113,7 +118,8 @@ def survey(folder: Path) -> tuple[Checkout | None, dict[str, str]]:
         listing.stop()
         raise
     settings: dict[str, str] = {}
-    for record in listing.finish(accept=(0,) if checkout else (0, 1, 128)).records:
+    accept = (0,) if checkout else (0, 1, 128)
+    for record in listing.finish(accept=accept, timeout=PROBE_TIMEOUT).records:
         name, _, value = os.fsdecode(record).partition("\n")
         settings[name] = value if "\n" in os.fsdecode(record) else "true"
     return checkout, settings
@@ -229,9 +235,7 @@ def _is_users_ref(name: str) -> bool:
 
 
 def _walk(start: str) -> Iterable[str]:
-    for folder, _, files in os.walk(start):
-        for name in files:
-            yield os.path.join(folder, name)  # noqa: PTH118 - walked
+    return (entry.path for entry in walk(start) if not entry.is_dir(follow_symlinks=False))
 
 
 def _folder_mark(folder: Path) -> tuple[tuple[str, int, int, int, int], ...] | None:

@@ -84,3 +84,17 @@ def test_control_characters_in_a_command_line_are_shown_escaped(tmp_path: Path) 
         Git(tmp_path).run("rev-parse", "\x1b[2Jx\udcff")
     assert "\x1b" not in str(caught.value)
     assert r"\x1b[2Jx" in str(caught.value)
+
+
+def test_a_git_that_works_or_waits_for_its_children_is_not_stopped_as_asleep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.02)
+    monkeypatch.setattr("pytest_caesar.workspace.git.SLEEP_TIMEOUT", 0.1)
+    (tmp_path / "git").write_text("#!/bin/sh\nsleep 0.5\necho done\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert Git(tmp_path).run("anything").lines == ["done"]
+    (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    with pytest.raises(GitError, match=r"did nothing for 0\.1 s"):
+        Git(tmp_path).run("anything")

@@ -45,3 +45,13 @@ def test_a_remote_that_an_agent_configured_runs_nothing(
     with pytest.raises(RepositoryError, match="nothing is fetched here: have git fetch them first"):
         prepare(ask(repo, task_id="t_2"))
     assert not ran.exists()
+
+
+def test_a_configuration_that_gives_nothing_is_refused_with_the_cause(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.05)
+    monkeypatch.setattr("pytest_caesar.workspace.git.SLEEP_TIMEOUT", 0.5)
+    sh("mkfifo .git/inc; git config include.path inc", repo.path)
+    with pytest.raises(RepositoryError, match=r"did nothing for 0\.5 s .* include\.path"):
+        prepare(ask(repo))

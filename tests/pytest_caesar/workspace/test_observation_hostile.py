@@ -311,6 +311,53 @@ def test_a_fifo_in_place_of_a_rules_file_stops_nobody(
     assert actions(observation) == {"a.txt": "modified", "src/m.py": "modified"}
 
 
+@pytest.mark.parametrize(
+    ("command", "verified"),
+    [
+        ("git init -q n; cd n; rm .git/HEAD; mkfifo .git/HEAD; echo x > f", True),
+        ('mkfifo "$store/info/alternates"', True),
+        ('mkdir -p "$store/pack"; mkfifo "$store/pack/multi-pack-index"', True),
+        ('mkfifo "$store/../fifo"; ln -s ../../fifo "$store/info/alternates"', True),
+        ('f="$store/$(git rev-parse HEAD:a.txt | sed s,..,\\&/,)"; rm -f "$f"; mkfifo "$f"', False),
+    ],
+)
+def test_a_fifo_in_place_of_a_file_of_gits_own_stops_nobody(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, command: str, *, verified: bool
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.GIT_TIMEOUT", 10.0)
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.05)
+    monkeypatch.setattr("pytest_caesar.workspace.git.SLEEP_TIMEOUT", 5.0)
+    _, observation = work(
+        repo,
+        script(
+            "store=$(git rev-parse --path-format=absolute --git-common-dir)/objects;"
+            f"({command}); echo two > a.txt"
+        ),
+    )
+    assert "did nothing" not in str(observation.diagnostics)
+    assert observation.verified is verified
+    if verified:
+        assert actions(observation)["a.txt"] == "modified"
+
+
+def test_a_fifo_that_nobody_finds_is_an_answer_without_verification(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.05)
+    monkeypatch.setattr("pytest_caesar.workspace.git.SLEEP_TIMEOUT", 0.5)
+    (tmp_path / "far" / "info").mkdir(parents=True)
+    os.mkfifo(tmp_path / "far" / "info" / "alternates")
+    _, observation = work(
+        repo,
+        script(
+            f"echo '{tmp_path}/far' > $(git rev-parse --git-common-dir)/objects/info/alternates;"
+            "echo two > a.txt"
+        ),
+    )
+    assert observation.verified is False
+    assert "did nothing for 0.5 s and was stopped" in observation.diagnostics[0].message
+
+
 def test_a_tracked_file_that_became_a_fifo_is_gone(repo: Repository) -> None:
     observation = observed(repo, script("rm a.txt; mkfifo a.txt; mkfifo new"))
     assert [(c.path, c.action, c.note) for c in observation.changes] == [
