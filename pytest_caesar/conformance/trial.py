@@ -108,6 +108,6 @@ def task_depth(data: bytes) -> int | None:
     try:
         value = json.loads(data)
         depth = value.get("depth", 0)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     return depth if isinstance(depth, int) and value.get("protocol") == "caesar.task/v1" else None
