@@ -145,7 +145,6 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "caesar_main_spawns", "agents that the main session may start, as in spawns", default="*"
     )
 
-
     parser.addini("caesar_record", "as --caesar-record", default="off")
 
 
@@ -177,7 +176,7 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_conformance
         or options.caesar_hostile
         or options.caesar_conformance_report is not None
-        or config.getini("caesar_agent")
+        or _is_set(config)
     ):
         _open(config)
     if options.caesar_conformance or options.caesar_conformance_report is not None:
@@ -189,6 +188,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Definitions(config), "caesar-definitions")
     config.pluginmanager.register(_Listener(config), "caesar-listener")
+
+
+INI = {
+    "caesar_agent": [],
+    "caesar_pass_env": [],
+    "caesar_allow": [],
+    "caesar_strict": False,
+    "caesar_junit": True,
+    "caesar_subprocess": False,
+}
+"""Keys of the ini file that are checked before anything is collected, and their defaults."""
+
+
+def _is_set(config: pytest.Config) -> bool:
+    """Tell whether the ini file says something, be it wrong."""
+    try:
+        return any(config.getini(key) != default for key, default in INI.items())
+    except pytest.UsageError:
+        return True
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,6 +32,9 @@ PATH_OPTIONS = (
 A separate argument that is an existing path is taken for one of the folders to collect
 from by pytest, before any plugin is asked, and moves the rootdir.
 """
+
+BOOLEANS = ("caesar_strict", "caesar_junit", "caesar_subprocess")
+"""Keys of the ini file that are true or false."""
 
 RECORD_MODES = ("none", "once", "all", "off")
 """What ``--caesar-record``, the ini key and the marker may say."""
@@ -63,6 +67,7 @@ class Settings:
         conformance_report: file for what became of each requirement, or None.
         hostile: every delegation runs in hostile surroundings.
         runner: what runs agent definitions; a path in it is absolute; or None.
+        ini: the ini file, or None.
         repeated: options of the command line that a test needs to run again as it ran.
     """
 
@@ -83,6 +88,7 @@ class Settings:
     conformance_report: Path | None = None
     hostile: bool = False
     runner: str | None = None
+    ini: Path | None = None
     repeated: tuple[str, ...] = ()
 
 
@@ -94,9 +100,10 @@ def read_settings(config: pytest.Config) -> Settings:
     """
     started = config.invocation_params.dir
     given = tuple(config.getoption("caesar_agent") or ())
-    from_ini = tuple(config.getini("caesar_agent"))
+    ini = functools.partial(_ini, config)
+    from_ini = tuple(ini("caesar_agent"))
     ini_folder = config.inipath.parent if config.inipath else config.rootpath
-    pass_env = (*config.getini("caesar_pass_env"), *(config.getoption("caesar_pass_env") or ()))
+    pass_env = (*ini("caesar_pass_env"), *(config.getoption("caesar_pass_env") or ()))
     for name in pass_env:
         if not _VARIABLE.match(name):
             raise pytest.UsageError(
@@ -108,7 +115,7 @@ def read_settings(config: pytest.Config) -> Settings:
                 "--caesar-agent is empty: expected a script, a command line, module:function, "
                 "or the name of an agent"
             )
-    record_default = config.getini("caesar_record")
+    record_default = ini("caesar_record")
     if record_default not in RECORD_MODES:
         raise pytest.UsageError(
             f"caesar_record = {record_default}: expected one of {', '.join(RECORD_MODES)}"
@@ -118,22 +125,38 @@ def read_settings(config: pytest.Config) -> Settings:
         agents_from_ini=not given and bool(from_ini),
         start=started if given else ini_folder,
         project=config.rootpath,
-        subprocess=config.getoption("caesar_subprocess") or config.getini("caesar_subprocess"),
+        subprocess=config.getoption("caesar_subprocess") or ini("caesar_subprocess"),
         pass_env=tuple(dict.fromkeys(pass_env)),
         user_config=config.getoption("caesar_user_config"),
-        keep=_path(config.getoption("caesar_keep"), started),
-        json_path=_path(config.getoption("caesar_json"), started),
-        strict=config.getini("caesar_strict"),
-        allow=tuple(config.getini("caesar_allow")),
-        junit=config.getini("caesar_junit"),
+        keep=_folder(config, "--caesar-keep"),
+        json_path=_file(config, "--caesar-json"),
+        strict=ini("caesar_strict"),
+        allow=tuple(ini("caesar_allow")),
+        junit=ini("caesar_junit"),
         record=config.getoption("caesar_record"),
         record_default=record_default,
-        conformance_report=_path(config.getoption("caesar_conformance_report"), started),
+        conformance_report=_file(config, "--caesar-conformance-report"),
         hostile=config.getoption("caesar_hostile"),
         runner=_runner(config.getoption("caesar_runner"), started)
-        or _runner(config.getini("caesar_runner"), ini_folder),
+        or _runner(ini("caesar_runner"), ini_folder),
+        ini=config.inipath,
         repeated=_repeated(config),
     )
+
+
+def _ini(config: pytest.Config, key: str) -> Any:
+    """Return the value of a key of the ini file; name the key where it is not what it should be."""
+    try:
+        return config.getini(key)
+    except pytest.UsageError as error:
+        if key in str(error):
+            raise
+        expected = "; expected true or false" if key in BOOLEANS else ""
+        raise pytest.UsageError(f"{key}{_in_file(config.inipath)}: {error}{expected}") from error
+
+
+def _in_file(ini: Path | None) -> str:
+    return f" in {ini.name}" if ini is not None else ""
 
 
 def _repeated(config: pytest.Config) -> tuple[str, ...]:
@@ -152,8 +175,24 @@ def _runner(text: str | None, start: Path) -> str | None:
     return f"{program}{blank}{arguments}"
 
 
-def _path(text: str | None, start: Path) -> Path | None:
+def _path(config: pytest.Config, option: str) -> Path | None:
+    text = config.getoption(option.removeprefix("--").replace("-", "_"))
+    start = config.invocation_params.dir
     return None if text is None else Path(os.path.normpath(start / text))
+
+
+def _file(config: pytest.Config, option: str) -> Path | None:
+    path = _path(config, option)
+    if path is not None and path.is_dir():
+        raise pytest.UsageError(f"{option}: {path} is a folder; name the file to write")
+    return path
+
+
+def _folder(config: pytest.Config, option: str) -> Path | None:
+    path = _path(config, option)
+    if path is not None and path.exists() and not path.is_dir():
+        raise pytest.UsageError(f"{option}: {path} is no folder; name one, or what is to be one")
+    return path
 
 
 def from_environment() -> tuple[str, ...]:
@@ -194,7 +233,8 @@ def select_agents(settings: Settings) -> tuple[AgentTarget, ...]:
             runner=settings.runner,
         )
     except CaesarError as error:
-        raise pytest.UsageError(str(error)) from error
+        origin = f"caesar_agent{_in_file(settings.ini)}: " if settings.agents_from_ini else ""
+        raise pytest.UsageError(f"{origin}{error}") from error
 
 
 def how_to_give_an_agent() -> str:

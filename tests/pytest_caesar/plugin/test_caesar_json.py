@@ -104,17 +104,18 @@ def test_an_existing_path_as_a_separate_argument_is_refused(
 
 def test_what_cannot_be_written_is_told(pytester: pytest.Pytester, run: Runs) -> None:
     agent_script(pytester)
-    pytester.mkdir("there")
     (pytester.path / "file").write_text("")
     pytester.makepyfile(
         "def test_it(caesar_orchestrator):\n    caesar_orchestrator.delegate('Say')\n"
     )
-    result = run("--caesar-agent=./agent.sh", "--caesar-json=there", "--caesar-keep=file")
+    result = run(
+        "--caesar-agent=./agent.sh", "--caesar-json=file/a.json", "--caesar-keep=file/kept"
+    )
     result.assert_outcomes(passed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
             "problem: *t_0001 could not be copied to *",
-            "problem: --caesar-json=there was not written: *",
+            "problem: --caesar-json=file/a.json was not written: *",
         ]
     )
