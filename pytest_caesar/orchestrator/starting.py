@@ -6,7 +6,6 @@ import contextlib
 import os
 import shlex
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.brief import short_brief
 from pytest_caesar.orchestrator.delivery import Delivery
 from pytest_caesar.orchestrator.environment import build_environment, make_home
+from pytest_caesar.orchestrator.folders import temporary_folder
 from pytest_caesar.orchestrator.in_process import run_function
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
@@ -76,8 +76,7 @@ def run_agent(start: Start) -> Outcome:
     Raises:
         CaesarError: it could not be started.
     """
-    with tempfile.TemporaryDirectory(prefix="caesar-home-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
+    with temporary_folder("caesar-home-") as home:
         make_home(home)
         environment = build_environment(
             parent=os.environ,

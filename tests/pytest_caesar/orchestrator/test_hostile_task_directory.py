@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,17 @@ def test_a_sparse_log_of_a_terabyte_costs_no_more_than_the_end_of_it(
     assert run.outcome.exit_code == 0
     assert [event.type for event in run.events][-1] == "finished"
     assert "events-cut" in run.codes
+
+
+def test_folders_deeper_than_python_recurses_lose_no_run(
+    repository: Repository, tmp_path: Path
+) -> None:
+    script = (
+        f'cd "$HOME"; {sys.executable} -c "import os\nfor _ in range(1500): '
+        "os.mkdir('d'); os.chdir('d')\"; echo $HOME"
+    )
+
+    run = delegate(repository, tmp_path, script)
+
+    assert run.outcome.exit_code == 0
+    assert not Path(bytes(run.raw_log).decode().strip()).exists()

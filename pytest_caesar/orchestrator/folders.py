@@ -1,0 +1,193 @@
+"""Folders that an agent has filled, with whatever depth, sizes, links and rights it liked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from caesar_agent.task_directory import open_folder, open_regular
+
+MAX_DEPTH: Final = 64
+"""Levels of folders that are copied; no task needs as many, and each holds a descriptor."""
+
+MAX_ENTRIES: Final = 100_000
+"""Files, folders and links that are copied of one folder."""
+
+MAX_BYTES: Final = 2**30
+"""Bytes that are copied of one folder: 1 GiB; the holes of sparse files do not count."""
+
+_CHUNK: Final = 2**20
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Make a folder that is removed at the end, whatever an agent did in it."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+
+
+def remove_folder(path: Path) -> bool:
+    """Remove a folder of any depth with all in it; links are removed, not followed.
+
+    Returns:
+        Whether it is gone. What the system refuses stays; nothing is raised for it.
+    """
+    try:
+        with open_folder(path) as root:
+            os.fchmod(root, stat.S_IRWXU)
+            _empty(root)
+        path.rmdir()
+    except OSError:
+        return not os.path.lexists(path)
+    return True
+
+
+def _empty(root: int) -> None:
+    """Empty a folder: each folder below it is first moved up into it.
+
+    So neither Python's stack, nor the number of open files, nor the longest path of the
+    system ends it early.
+    """
+    token = secrets.token_hex(8)
+    pending = _take_apart(root, root, token, 0)
+    made = len(pending)
+    while pending:
+        name = pending.pop()
+        with contextlib.suppress(OSError):
+            _allow(name, root)
+            with open_folder(Path(name), dir_fd=root) as folder:
+                below = _take_apart(folder, root, token, made)
+            made += len(below)
+            pending += below
+            os.rmdir(name, dir_fd=root)
+
+
+def _take_apart(folder: int, root: int, token: str, made: int) -> list[str]:
+    """Remove the files of a folder, move its folders to ``root``, return their new names."""
+    moved: list[str] = []
+    with os.scandir(folder) as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        with contextlib.suppress(OSError):
+            if is_folder:
+                _allow(name, folder)
+                new = f"{token}-{made + len(moved)}"
+                os.rename(name, new, src_dir_fd=folder, dst_dir_fd=root)
+                moved.append(new)
+            else:
+                os.unlink(name, dir_fd=folder)
+    return moved
+
+
+def _allow(name: str, folder: int) -> None:
+    """Give a folder back the rights to look into it and to move it."""
+    mode = os.lstat(name, dir_fd=folder).st_mode
+    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(name, stat.S_IRWXU, dir_fd=folder)
+
+
+def copy_folder(source: Path, target: Path) -> str:
+    """Copy a folder that an agent has filled; links stay links, holes stay holes.
+
+    Args:
+        source: the folder.
+        target: where; must not exist.
+
+    Returns:
+        What was left out and why, or "" when all was copied: what is neither file,
+        folder nor link (reading a FIFO would never end), and what is beyond the bounds.
+
+    Raises:
+        OSError: the target cannot be made, or the disk is full.
+    """
+    target.mkdir(parents=True)
+    copy = _Copy()
+    with open_folder(source) as old, open_folder(target) as new:
+        copy.folder(old, new, depth=1)
+    return copy.left_out
+
+
+@dataclass(slots=True)
+class _Copy:
+    entries: int = 0
+    bytes: int = 0
+    left_out: str = ""
+
+    def folder(self, old: int, new: int, *, depth: int) -> None:
+        with os.scandir(old) as found:
+            for entry in found:
+                self.entries += 1
+                if self.entries > MAX_ENTRIES:
+                    self.left_out = self.left_out or f"more than {MAX_ENTRIES} files"
+                    return
+                if entry.is_symlink():
+                    os.symlink(os.readlink(entry.name, dir_fd=old), entry.name, dir_fd=new)
+                elif not entry.is_dir(follow_symlinks=False):
+                    self._file(entry.name, old, new)
+                elif depth < MAX_DEPTH:
+                    self._below(entry.name, old, new, depth=depth)
+                else:
+                    self.left_out = self.left_out or f"folders below {MAX_DEPTH} levels"
+
+    def _below(self, name: str, old: int, new: int, *, depth: int) -> None:
+        os.mkdir(name, 0o700, dir_fd=new)
+        with contextlib.ExitStack() as closing:
+            try:
+                inside = closing.enter_context(open_folder(Path(name), dir_fd=old))
+            except OSError as error:
+                self.left_out = self.left_out or f"a folder that cannot be read ({error.strerror})"
+                return
+            made = closing.enter_context(open_folder(Path(name), dir_fd=new))
+            self.folder(inside, made, depth=depth + 1)
+
+    def _file(self, name: str, old: int, new: int) -> None:
+        source, problem = open_regular(Path(name), dir_fd=old)
+        if source is None:
+            if problem is not None and problem.code != "file-not-regular":
+                self.left_out = self.left_out or problem.message
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            status = os.fstat(source)
+            mode = stat.S_IMODE(status.st_mode) & 0o777
+            target = os.open(name, flags, mode | stat.S_IWUSR, dir_fd=new)
+            try:
+                self._data(source, target, status.st_size)
+                os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+            finally:
+                os.close(target)
+        finally:
+            os.close(source)
+
+    def _data(self, source: int, target: int, size: int) -> None:
+        position = 0
+        while (position := _next_data(source, position, size)) < size:
+            room = MAX_BYTES - self.bytes
+            if room <= 0:
+                self.left_out = self.left_out or f"all beyond {MAX_BYTES} bytes"
+                return
+            end = os.lseek(source, position, os.SEEK_HOLE)
+            chunk = os.pread(source, min(_CHUNK, room, max(end - position, 1)), position)
+            if not chunk:
+                break
+            self.bytes += len(chunk)
+            position += os.pwrite(target, chunk, position)
+        os.ftruncate(target, size)
+
+
+def _next_data(descriptor: int, position: int, size: int) -> int:
+    """Return where data goes on behind a hole; ``size`` where none does."""
+    try:
+        return os.lseek(descriptor, position, os.SEEK_DATA) if position < size else size
+    except OSError:  # ENXIO: only a hole is left
+        return size
