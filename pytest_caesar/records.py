@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import stat
 from typing import TYPE_CHECKING, Any
 
 from caesar_agent.task_directory import write_atomic
 from caesar_agent.terminal import one_line
+from pytest_caesar.orchestrator.folders import copy_folder
 from pytest_caesar.orchestrator.record import run_as_json
 from pytest_caesar.progress import told
 
@@ -140,24 +139,12 @@ def _keep_one(run: Run, folder: Path, nodeid: str) -> str | None:
         number += 1
         target = folder / name / f"{run.task.id}-{number}"
     try:
-        shutil.copytree(run.task_dir, target, symlinks=True, ignore=_special)
+        left_out = copy_folder(run.task_dir, target)
     except OSError as error:
         return f"{run.task_dir} could not be copied to {target}: {error}"
-    return None
-
-
-def _special(folder: str, names: list[str]) -> list[str]:
-    """Leave out what is neither file, folder nor link: reading a FIFO would never end."""
-    left_out = []
-    for name in names:
-        try:
-            mode = os.lstat(os.path.join(folder, name)).st_mode  # noqa: PTH118 - given so
-        except OSError:
-            left_out.append(name)
-            continue
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
-            left_out.append(name)
-    return left_out
+    return (
+        f"{run.task_dir} was not copied whole to {target}: without {left_out}" if left_out else None
+    )
 
 
 def write_json(
