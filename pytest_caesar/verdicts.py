@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from caesar_agent.diagnostics import CODES
 from caesar_agent.terminal import one_line
+from pytest_caesar.markers import problem_of_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pytest_caesar.orchestrator.run import Run
     from pytest_caesar.settings import Settings
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 ALWAYS = frozenset({"read-only-violation", "gate-failed"})
 """Findings that fail a test unless they are allowed by code."""
 
+READ_ONLY = frozenset({"workspace-unverified"})
+"""Findings that fail a test, too, when the task was read-only: nobody can say that it was kept."""
+
 STRICT = ALWAYS | {
     "undeclared-change",
     "phantom-change",
     "wrong-action",
+    "workspace-unverified",
     "process-leaked",
     "unanswered-question",
     "event-line-invalid",
@@ -46,41 +50,33 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
     strict, allowed = settings.strict, set(settings.allow)
     why = "caesar_strict" if strict else ""
     for mark in reversed(list(item.iter_markers("caesar"))):
-        unknown = sorted(set(mark.kwargs) - {"strict", "allow", "record"})
-        if mark.args or unknown:
-            found = ", ".join([*map(repr, mark.args), *unknown])
-            pytest.fail(
-                f"{item.nodeid}: the marker caesar takes strict=, allow= and record=, "
-                f"found {found}",
-                pytrace=False,
-            )
+        problem = problem_of_marker(mark)
+        if problem:
+            pytest.fail(f"{item.nodeid}: {problem}", pytrace=False)
         if mark.kwargs.get("strict") is not None:
             strict = bool(mark.kwargs["strict"])
             why = "strict=True" if strict else ""
         codes = mark.kwargs.get("allow", ())
         allowed.update([codes] if isinstance(codes, str) else codes)
-    _check_codes(item, allowed)
     counted = (STRICT if strict else ALWAYS) - allowed
-    return _failure(runs, counted, why=why)
+    return _failure(runs, counted, READ_ONLY - allowed, why=why)
 
 
-def _check_codes(item: pytest.Item, allowed: Iterable[str]) -> None:
-    unknown = sorted(set(allowed) - set(CODES) - STRICT)
-    if unknown:
-        pytest.fail(
-            f"{item.nodeid}: {', '.join(unknown)} in caesar_allow or allow= is no code of a "
-            "finding: docs/diagnostics.md lists them",
-            pytrace=False,
-        )
-
-
-def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str], *, why: str) -> str | None:
+def _failure(
+    runs: Sequence[Run],
+    counted: frozenset[str] | set[str],
+    read_only: frozenset[str] | set[str],
+    *,
+    why: str,
+) -> str | None:
     """Return the text of the failure; its first line is what a summary shows."""
     lines = []
     folders = []
     codes: set[str] = set()
     for run in [one for top in runs for one in top.tree]:
         held = counted - {"gate-failed"} if run.retried else counted
+        if run.task.mode == "read-only":
+            held = held | read_only
         found = [finding for finding in run.diagnostics if finding.code in held]
         if found:
             folders.append(str(run.task_dir))
@@ -92,7 +88,7 @@ def _failure(runs: Sequence[Run], counted: frozenset[str] | set[str], *, why: st
     if not lines:
         return None
     more = [f"… and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
-    strict = f" ({why})" if why and codes - ALWAYS else ""
+    strict = f" ({why})" if why and codes - ALWAYS - READ_ONLY else ""
     return "\n".join(
         [
             *lines[:SHOWN],

@@ -111,7 +111,9 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         tell("pytest-caesar: interrupted; the agent was ended\n")
         return INTERRUPTED
-    violated = "read-only-violation" in result.codes
+    # A read-only task that nobody can vouch for is no success either.
+    unsure = result.task.mode == "read-only" and "workspace-unverified" in result.codes
+    violated = unsure or "read-only-violation" in result.codes
     code = 0 if result.succeeded and not violated else 1
     if args.json:
         return _print(_as_json(run_as_json(result)), code)

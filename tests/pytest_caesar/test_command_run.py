@@ -191,6 +191,17 @@ def test_a_read_only_task_that_wrote_exits_with_1(
     assert "read-only-violation" in [item["code"] for item in value["diagnostics"]]
 
 
+def test_a_read_only_task_that_cannot_be_verified_exits_with_1(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER.replace("echo more >> a.txt", 'rm -r "$PWD"'))
+    argv = ("run", agent, "Look.", "--repo", str(repository.path), "--isolation", "worktree")
+    code, value = call(capsys, *argv, "--mode", "read-only")
+    assert (code, value["changes_verified_by"]) == (1, "declaration")
+    assert (value["outcome"]["status"], value["report"]["status"]) == ("succeeded", "success")
+    assert call(capsys, *argv)[0] == 0
+
+
 def test_a_prepared_workspace_is_adopted(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -161,6 +161,46 @@ def test_a_read_only_task_that_wrote_fails_its_test(pytester: pytest.Pytester, r
     )
 
 
+def test_a_read_only_task_that_cannot_be_verified_fails_its_test(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    pytester.makepyfile(
+        vanishing="""
+        import shutil
+
+        def vanish(agent):
+            shutil.rmtree(agent.task.workspace)
+            return agent.success("looked")
+        """
+    )
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def delegate(repo, orchestrator, **changes):
+            repo.commit({"a.txt": "a"})
+            agent = "vanishing:vanish"
+            return orchestrator.delegate("Look", agent=agent, isolation="worktree", **changes)
+
+        def test_fails(caesar_repo, caesar_orchestrator):
+            delegate(caesar_repo, caesar_orchestrator, mode="read-only")
+
+        @pytest.mark.caesar(allow=["workspace-unverified"])
+        def test_allowed(caesar_repo, caesar_orchestrator):
+            run = delegate(caesar_repo, caesar_orchestrator, mode="read-only")
+            assert "workspace-unverified" in run.codes
+
+        def test_may_write(caesar_repo, caesar_orchestrator):
+            delegate(caesar_repo, caesar_orchestrator)
+        """
+    )
+    result = run()
+    result.assert_outcomes(failed=1, passed=2)
+    result.stdout.fnmatch_lines(
+        ["workspace-unverified in t_0001: *", "the test itself passed; this fails it"]
+    )
+
+
 def test_no_agent_at_all_says_how_to_give_one(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(
         "def test_it(caesar_orchestrator):\n    caesar_orchestrator.delegate('Do it')\n"
