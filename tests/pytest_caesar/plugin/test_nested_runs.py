@@ -87,9 +87,9 @@ def test_junit_names_them(pytester: pytest.Pytester, run: Runs, write: None) -> 
     make_test(pytester, "assert run.succeeded")
     run(*AGENT, "--junitxml=junit.xml").assert_outcomes(passed=1)
     found = re.findall(
-        'value="(t_0001 main|t_0002 helper) ', (pytester.path / "junit.xml").read_text()
+        r'value="(t_0001 \w+|t_0002 helper) ', (pytester.path / "junit.xml").read_text()
     )
-    assert found == ["t_0001 main", "t_0002 helper"]
+    assert found == ["t_0001 nested_lead", "t_0002 helper"]
 
 
 def test_an_agent_that_hands_on_is_not_recorded(
