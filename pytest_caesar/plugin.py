@@ -209,6 +209,16 @@ def _is_set(config: pytest.Config) -> bool:
         return True
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Refuse a marker that says something wrong where its test is collected."""
+    for mark in metafunc.definition.iter_markers("caesar"):
+        from pytest_caesar.markers import problem_of_marker  # noqa: PLC0415 - only with a marker
+
+        problem = problem_of_marker(mark)
+        if problem:
+            pytest.fail(f"{metafunc.definition.nodeid}: {problem}", pytrace=False)
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Never look for tests in what an orchestrator keeps: worktrees hold copies of them."""
     return True if collection_path.name == ".caesar" else None

@@ -120,6 +120,13 @@ def read_settings(config: pytest.Config) -> Settings:
         raise pytest.UsageError(
             f"caesar_record = {record_default}: expected one of {', '.join(RECORD_MODES)}"
         )
+    allow = tuple(ini("caesar_allow"))
+    if allow:
+        from pytest_caesar.markers import problem_of_codes  # noqa: PLC0415 - only with codes
+
+        problem = problem_of_codes(allow)
+        if problem:
+            raise pytest.UsageError(f"caesar_allow{_in_file(config.inipath)}: {problem}")
     return Settings(
         agents=given or from_ini,
         agents_from_ini=not given and bool(from_ini),
@@ -131,7 +138,7 @@ def read_settings(config: pytest.Config) -> Settings:
         keep=_folder(config, "--caesar-keep"),
         json_path=_file(config, "--caesar-json"),
         strict=ini("caesar_strict"),
-        allow=tuple(ini("caesar_allow")),
+        allow=allow,
         junit=ini("caesar_junit"),
         record=config.getoption("caesar_record"),
         record_default=record_default,

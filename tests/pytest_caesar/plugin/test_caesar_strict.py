@@ -45,46 +45,74 @@ def test_findings_fail_a_test_that_is_strict(
         result.stdout.fnmatch_lines(["phantom-change in t_0001: *c.txt*"])
 
 
-def test_an_unknown_code_is_named(pytester: pytest.Pytester, run: Runs) -> None:
-    pytester.makepyfile(SOURCE.format(mark="@pytest.mark.caesar(allow=['undeclared'])"))
-    run().stdout.fnmatch_lines(["*undeclared in caesar_allow or allow= is no code of a finding*"])
-
-
-def test_an_unknown_argument_of_the_marker_is_named(pytester: pytest.Pytester, run: Runs) -> None:
-    pytester.makepyfile(SOURCE.format(mark="@pytest.mark.caesar(stict=True)"))
-    run().stdout.fnmatch_lines(
-        ["*the marker caesar takes strict=, allow= and record=, found stict"]
-    )
-
-
-ASKING = """
-import pytest
-
-@pytest.mark.caesar(strict=True)
-def test_it(caesar_answers, caesar_orchestrator, caesar_fake_agent):
-    fake = caesar_fake_agent
-    {script}
-    run = caesar_orchestrator.delegate("Ask", agent=fake({ask}, fake.report()))
-    assert ("unanswered-question" in run.codes) is {found}
-"""
+TAKES = "the marker caesar takes strict=, allow= and record=, found"
 
 
 @pytest.mark.parametrize(
-    ("script", "ask", "found"),
+    ("marker", "said"),
     [
-        ("caesar_answers.on('Which?', 'a')", "fake.ask('Which?')", False),
-        ("caesar_answers.silence()", "fake.ask('Which?')", False),
-        ("caesar_answers.reject(reason='no')", "fake.ask('Which?')", False),
-        ("caesar_answers.on('Which?', 'a', after=60)", "fake.ask('Which?', timeout=0.1)", True),
+        ("strickt=True", f'{TAKES} strickt; did you mean "strict"?'),
+        ("True", f"{TAKES} True"),
+        ("strict='no'", "the marker caesar has strict='no', expected True or False"),
+        (
+            "allow=['undeclared-chage']",
+            (
+                "the marker caesar has allow=undeclared-chage, which is no code of a finding; "
+                'did you mean "undeclared-change" or "unverified-change"?'
+            ),
+        ),
+        (
+            "allow='xyz'",
+            (
+                "the marker caesar has allow=xyz, which is no code of a finding; "
+                "docs/diagnostics.md lists them"
+            ),
+        ),
+        ("allow=5", "the marker caesar has allow=5, expected a list of codes"),
+        (
+            "record='onec'",
+            (
+                "the marker caesar has record='onec', expected one of none, once, all, off; "
+                'did you mean "once" or "none"?'
+            ),
+        ),
     ],
 )
-def test_a_question_without_an_answer_counts_unless_silence_is_meant(
-    pytester: pytest.Pytester, run: Runs, script: str, ask: str, *, found: bool
+def test_a_marker_that_is_wrong_is_told_when_its_test_is_collected(
+    pytester: pytest.Pytester, run: Runs, marker: str, said: str
 ) -> None:
-    pytester.makepyfile(ASKING.format(script=script, ask=ask, found=found))
+    pytester.makepyfile(
+        test_it=f"import pytest\n@pytest.mark.caesar({marker})\ndef test_it(): pass\n"
+    )
     result = run()
-    if not found:
-        result.assert_outcomes(passed=1)
-        return
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["unanswered-question in t_0001: the agent asked 'Which?' and *"])
+    result.assert_outcomes(errors=1)
+    assert f"test_it.py::test_it: {said}" in result.outlines
+    assert "pytest_caesar" not in result.stdout.str()
+
+
+def test_a_marker_that_a_test_puts_on_itself_is_told_too(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+
+        def test_it(request, caesar_orchestrator, caesar_fake_agent):
+            caesar_orchestrator.delegate("Work", agent=caesar_fake_agent())
+            request.node.add_marker(pytest.mark.caesar(strickt=True))
+        """
+    )
+    said = f'test_it.py::test_it: {TAKES} strickt; did you mean "strict"?'
+    assert said in run().outlines
+
+
+def test_an_unknown_code_in_the_ini_file_is_told_before_anything_runs(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    pytester.makeini("[pytest]\ncaesar_allow = phantom-chnge\n")
+    pytester.makepyfile("def test_it(): pass")
+    result = run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    said = "ERROR: caesar_allow in tox.ini: phantom-chnge, which is no code of a finding; "
+    (told,) = (line for line in result.errlines if line)
+    assert told.startswith(f'{said}did you mean "phantom-change"')
