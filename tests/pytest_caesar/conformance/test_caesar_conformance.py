@@ -246,9 +246,13 @@ def test_a_report_that_cannot_be_written_fails_the_session(
     pytester: pytest.Pytester, run: Runs
 ) -> None:
     agent_script(pytester)
-    pytester.mkdir("taken")
+    pytester.makeconftest(
+        "from pathlib import Path\n"
+        "def pytest_collection_finish(session):\n"
+        "    Path('report.json').mkdir()\n"
+    )
 
-    result = run(*AGENT, "-k", "REPORT-001", "--caesar-conformance-report=taken")
+    result = run(*AGENT, "-k", "REPORT-001", "--caesar-conformance-report=report.json")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["problem: --caesar-conformance-report was not written: *"])
