@@ -28,23 +28,21 @@ def as_given(agent: object) -> AgentTarget | str | None:
         return agent
     if isinstance(agent, os.PathLike):
         return str(Path(os.fsdecode(agent)).absolute())
-    found = shown(repr(agent), limit=80)
     if not callable(agent):
         raise DelegationError(
-            problem=f"agent= is {found}, of type {type(agent).__name__}: expected {_FORMS}"
+            problem=f"agent= is {shown(repr(agent), limit=80)}, of type {type(agent).__name__}: "
+            f"expected {_FORMS}"
         )
     module, name = getattr(agent, "__module__", ""), getattr(agent, "__qualname__", "")
+    what = f"the function {shown(name)}" if name else f"a callable {type(agent).__name__}"
     if module and name and "<" not in name:
-        remedy = f'name it: agent="{module}:{name}"'
+        remedy = f'pass agent="{module}:{name}"'
     else:
         remedy = (
-            'write it at the top level of a module, and name it: agent="module:function"; '
-            "to script an agent inside a test there is the fixture caesar_fake_agent"
+            'write it at the top level of a module and pass agent="module:function", or script '
+            "one inside the test with the fixture caesar_fake_agent"
         )
-    raise DelegationError(
-        problem=f"agent= is the callable {found}, which cannot be found again as an agent is, "
-        f"by import: {remedy}"
-    )
+    raise DelegationError(problem=f"agent= is {what}; an agent is found again by import: {remedy}")
 
 
 def no_agent(role: str | None, config: Config) -> DelegationError:
@@ -58,5 +56,5 @@ def no_agent(role: str | None, config: Config) -> DelegationError:
     return DelegationError(
         problem=f"no agent to delegate to: there is no [[role]] {shown(role)} in the "
         f"configuration{near_miss(role, names) or '.'} Roles there are: "
-        f"{', '.join(map(shown, names)) or 'none'}. With agent= too, role= is free"
+        f"{', '.join(map(shown, names)) or 'none'}. Beside agent=, role= may be any words"
     )

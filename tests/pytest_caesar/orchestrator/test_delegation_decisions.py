@@ -210,10 +210,13 @@ def test_a_path_is_an_agent(
 @pytest.mark.parametrize(
     ("agent", "says"),
     [
-        (echo, f'name it: agent="{__name__}:echo"'),
+        (
+            echo,
+            f'the function "echo"; an agent is found again by import: pass agent="{__name__}:echo"',
+        ),
         (
             lambda agent: agent.success("Done."),
-            "write it at the top level of a module, and name it",
+            "write it at the top level of a module and pass agent=",
         ),
         (["sh", "agent.sh"], "of type list: expected a name as for --caesar-agent"),
         (7, 'agent= is "7", of type int'),
