@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.interruption import shielded
+from caesar_agent.telling import tell
 from caesar_agent.terminal import printable
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Narrator:
             self._path = None
 
     def _warn(self, text: str) -> None:
-        print(f"caesar: {printable(text)}", file=sys.stderr)
+        tell(f"caesar: {printable(text)}\n")
 
     def tell_started(self, *, agent: str, command: str) -> None:
         """Append ``started``, unless the orchestrator has."""

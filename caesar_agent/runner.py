@@ -25,6 +25,7 @@ from caesar_agent.interruption import Guard
 from caesar_agent.narration import Narrator
 from caesar_agent.programs import RunningPrograms
 from caesar_agent.start import Start, read_start
+from caesar_agent.telling import tell
 from caesar_agent.terminal import printable
 
 Main = Callable[[Agent], Report | Awaitable[Report]]
@@ -83,7 +84,7 @@ def execute(
     try:
         start = read_start(environ)
     except StartError as error:
-        print(f"caesar: {error}", file=out)
+        tell(f"caesar: {error}\n", out)
         return NO_TASK
     session = _Session(start, started, out)
     with Guard(session.save, session.abandon, install=install_signals) as guard:
@@ -170,7 +171,7 @@ class _Session:
         )
 
     def _broken(self, error: BaseException) -> _Ending:
-        print(_trace(error, limit=None), end="", file=self._stderr)
+        tell(_trace(error, limit=None), self._stderr)
         summary = f"The agent failed: {_describe(error)}"
         return _Ending(
             report=self._failed(summary, _trace(error)),
@@ -199,7 +200,7 @@ class _Session:
 
     def _wrong(self, problem: str) -> _Ending:
         """Say that the code of the agent is not what an agent is."""
-        print(f"caesar: {problem}", file=self._stderr)
+        tell(f"caesar: {problem}\n", self._stderr)
         summary = f"The agent is wrong: {problem}."
         return _Ending(report=self._failed(summary, ""), problem=summary, exit_code=FAILED)
 
@@ -216,9 +217,9 @@ class _Session:
 
     def abandon(self) -> None:
         """Say that the agent is ended by force; its report lies there already."""
-        print(
-            "caesar: the agent was told to stop and did not end in time; it is ended now",
-            file=self._stderr,
+        tell(
+            "caesar: the agent was told to stop and did not end in time; it is ended now\n",
+            self._stderr,
         )
 
     def finish(self, ending: _Ending) -> int:
@@ -232,7 +233,7 @@ class _Session:
         try:
             self._delivery.deliver(report)
         except CaesarError as error:
-            print(f"caesar: {printable(str(error))}", file=self._stderr)
+            tell(f"caesar: {printable(str(error))}\n", self._stderr)
             return NO_TASK
         code = ending.exit_code
         if code is None:
@@ -269,7 +270,7 @@ def _exit_code(error: SystemExit, stderr: TextIO) -> int:
         return 0
     if isinstance(error.code, int):
         return error.code & 0xFF
-    print(error.code, file=stderr)
+    tell(f"{error.code}\n", stderr)
     return FAILED
 
 

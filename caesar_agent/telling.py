@@ -8,20 +8,26 @@ import sys
 from typing import TextIO
 
 
-def tell(text: str) -> None:
-    """Write on standard error and show it at once; nothing fails where nobody can be told."""
+def tell(text: str, stream: TextIO | None = None) -> None:
+    """Write on standard error and show it at once; nothing fails where nobody can be told.
+
+    Args:
+        text: whole lines.
+        stream: in the place of ``sys.stderr``.
+    """
+    stream = sys.stderr if stream is None else stream
     try:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        stream.write(text)
+        stream.flush()
     except (OSError, ValueError, AttributeError):
-        silence(sys.stderr)
+        silence(stream)
 
 
 def silence(stream: TextIO | None) -> None:
     """Let what is still held for a stream go nowhere, so that it cannot fail again at exit."""
     if stream is None:
         return
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         try:
             os.dup2(nowhere, stream.fileno())

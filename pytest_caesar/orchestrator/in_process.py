@@ -8,6 +8,7 @@ import math
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
 from caesar_agent.interruption import Interrupted
-from caesar_agent.runner import execute
+from caesar_agent.runner import FAILED, execute
 from pytest_caesar.monotonic import monotonic
 from pytest_caesar.orchestrator.alarm import Alarm
 from pytest_caesar.orchestrator.ending import tell_ending, tell_leaked, tell_unkillable
@@ -44,6 +45,9 @@ class InProcessError(CaesarError):
             f"{self.target} cannot be run in this process: {self.reason}; "
             "use --caesar-subprocess (or subprocess=True) to give it one of its own"
         )
+
+
+_ALARM_FILE = Alarm.__init__.__code__.co_filename
 
 
 class _Stage:
@@ -156,8 +160,13 @@ def _call(target: str, import_root: str, alarm: Alarm) -> int | None:
         if not alarm.why:
             raise
         return None
-    for error in exits:
-        raise error
+    except BaseException as error:
+        if alarm.loading or isinstance(error, (Exception, KeyboardInterrupt)) or _rang(error):
+            raise
+        # Its own, such as asyncio.CancelledError or pytest's Skipped: the report says so.
+        return FAILED
+    for wish in exits:
+        raise wish
     return code
 
 
@@ -175,6 +184,12 @@ def _noting_exit(main: Callable[..., Any], exits: list[BaseException]) -> Callab
             raise
 
     return call
+
+
+def _rang(error: BaseException) -> bool:
+    """Tell whether an exception came by the alarm of somebody around us: a test's own timeout."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_code.co_filename == _ALARM_FILE for frame in frames)
 
 
 @contextlib.contextmanager

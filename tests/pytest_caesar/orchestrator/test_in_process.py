@@ -209,6 +209,27 @@ def test_ctrl_c_writes_the_report_and_goes_on(stage: Stage) -> None:
     assert stage.report["status"] == "failed"
 
 
+@pytest.mark.parametrize(
+    ("name", "summary"),
+    [
+        ("be_cancelled", "The agent failed: CancelledError"),
+        ("skip", "The agent failed: Skipped: not today"),
+        ("close_standard_streams", "The agent is wrong: main() returned nothing"),
+    ],
+)
+def test_what_no_agent_should_do_is_a_failed_run_as_in_a_process_of_its_own(
+    stage: Stage, name: str, summary: str
+) -> None:
+    *before, _timer = state()
+
+    outcome = stage.run(name)
+
+    assert list(state()[:-1]) == before
+    assert (outcome.status, outcome.exit_code) == ("failed", 1)
+    assert stage.report["status"] == "failed"
+    assert stage.report["summary"].startswith(summary)
+
+
 def test_it_is_interrupted_at_its_deadline(stage: Stage) -> None:
     outcome = stage.run("sleep", timeout=0.4)
     assert (outcome.status, outcome.timed_out) == ("timed_out", True)

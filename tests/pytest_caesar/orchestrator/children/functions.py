@@ -63,6 +63,21 @@ def break_off(agent: Agent) -> Report:
     raise KeyboardInterrupt
 
 
+async def be_cancelled(agent: Agent) -> Report:
+    raise asyncio.CancelledError
+
+
+def skip(agent: Agent) -> Report:
+    import pytest
+
+    pytest.skip("not today")
+
+
+def close_standard_streams(agent: Agent) -> None:
+    print("last words", flush=True)
+    os.closerange(0, 3)
+
+
 def sleep(agent: Agent) -> Report:
     time.sleep(60)
     return agent.success("slept")
