@@ -372,6 +372,10 @@ class CaesarSession:
             )
         if self.settings.json_path is not None and self.settings.json_path.is_file():
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
+        if "pytest_caesar.snapshots.extension" in sys.modules:
+            from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
+
+            lines += unused_lines(self.config)
         lines += [f"problem: {one_line(problem, limit=400)}" for problem in self.problems]
         if lines:
             terminalreporter.write_sep("-", "caesar")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 ONE = """
@@ -171,7 +173,17 @@ def test_a_comparison_that_is_gone_leaves_its_file_unused(
     result = run()
     result.stdout.fnmatch_lines(["*3 snapshots unused.*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    run_both("--snapshot-update").stdout.fnmatch_lines(["*3 unused snapshots deleted.*"])
+    told = result.outlines.index("3 snapshots are not used any more, and fail the run:")
+    assert result.outlines[told + 1 : told + 5] == [
+        *(f"  __caesar__/test_p/test_it[{letter}].2.value.json" for letter in "abc"),
+        "their tests passed without comparing; add --snapshot-update to delete them",
+    ]
+    warned = run("--snapshot-warn-unused")
+    assert warned.ret == pytest.ExitCode.OK
+    assert "3 snapshots are not used any more:" in warned.outlines
+    deleted = run_both("--snapshot-update")
+    deleted.stdout.fnmatch_lines(["*3 unused snapshots deleted.*"])
+    deleted.stdout.no_fnmatch_line("*not used any more*")
     assert sorted(files(pytester.path)) == [
         f"__caesar__/test_p/test_it[{letter}].value.json" for letter in "abc"
     ]
@@ -522,7 +534,13 @@ def test_a_run_is_a_page_to_review(pytester: pytest.Pytester, run: Runs) -> None
 def test_parts_of_a_run_can_be_compared_too(pytester: pytest.Pytester, run: Runs) -> None:
     parts = "".join(
         f"    assert {part} == caesar_snapshot(name={part!r})\n"
-        for part in ("run.changes", "run.diagnostics", "run.report.changes", "run.status")
+        for part in (
+            "run.changes",
+            "run.diagnostics",
+            "run.outcome",
+            "run.report.changes",
+            "run.status",
+        )
     )
     pytester.makepyfile(test_it=RUN.partition("    assert")[0] + parts)
     run("--snapshot-update").assert_outcomes(passed=1)
@@ -531,6 +549,14 @@ def test_parts_of_a_run_can_be_compared_too(pytester: pytest.Pytester, run: Runs
         {"action": "deleted", "kind": "file", "outside": False, "path": "b.txt"},
         {"action": "modified", "kind": "file", "outside": False, "path": "src/a.py"},
     ]
+    assert json.loads(recorded["run.report.changes.value.json"])[0] == {
+        "action": "modified",
+        "path": "src/a.py",
+    }
+    outcome = json.loads(recorded["run.outcome.value.json"])
+    assert outcome["timed_out"] is False
+    assert outcome["exit_code"] == 0
+    assert "signal" not in outcome
     assert [item["code"] for item in json.loads(recorded["run.diagnostics.value.json"])] == [
         "undeclared-change",
         "phantom-change",
@@ -557,6 +583,14 @@ def test_an_agent_in_two_spellings_shares_a_snapshot(pytester: pytest.Pytester, 
     )
     run("--caesar-agent=reviewer:main", "--snapshot-update").assert_outcomes(passed=1)
     run("--caesar-agent=python reviewer.py").assert_outcomes(passed=1)
+
+
+def test_the_page_says_what_a_snapshot_leaves_out() -> None:
+    page = (ROOT / "docs" / "snapshots.md").read_text("utf-8")
+    for kind in ("report", "evidence"):
+        assert re.search(rf"{kind}\.json` \|.* without fields that are at their default", page)
+    parts = "without fields that are empty; those at another default stay"
+    assert re.search(rf"run\.outcome.*value\.json` \| {parts}", page)
 
 
 def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) -> None:
