@@ -33,6 +33,8 @@ def test_without_a_path_only_the_kit_runs(pytester: pytest.Pytester, run: Runs) 
     result = run(*AGENT, "-k", "REPORT-001")
 
     result.assert_outcomes(passed=1, deselected=len(REQUIREMENTS) - 1)
+    count = len(REQUIREMENTS)
+    result.stdout.fnmatch_lines([f"collected {count} items / {count - 1} deselected / 1 selected"])
 
 
 def test_with_a_path_it_is_added(pytester: pytest.Pytester, run: Runs) -> None:
