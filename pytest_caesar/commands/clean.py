@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import printable
+from caesar_agent.terminal import one_line, printable
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.orchestrator.plan import DelegationError, check_task_id
 from pytest_caesar.orchestrator.record import Record, RecordError, read_record
+from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.leftovers import Leftover, Leftovers
 from pytest_caesar.workspace.worktree import remove_tree
 
@@ -133,7 +134,10 @@ class _Cleaning:
         kept = leftovers.locked(leftover)
         if kept:
             return Cleaned(task_id=task_id, kept=kept)
-        removed = leftovers.clear(leftover)
+        try:
+            removed = leftovers.clear(leftover)
+        except GitError as error:
+            return Cleaned(task_id=task_id, kept=one_line(str(error), limit=300))
         if with_folder:
             remove_tree(folder)
             removed += ("task directory",)
@@ -157,7 +161,10 @@ class _Cleaning:
             return main
         top = record.repository
         if top not in self._found:
-            self._found[top] = Leftovers(top)
+            try:
+                self._found[top] = Leftovers(top)
+            except CaesarError:  # what was a checkout once need not be one now
+                self._found[top] = main
         found = self._found[top]
         return found if found.common_dir == main.common_dir else main
 

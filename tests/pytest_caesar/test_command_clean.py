@@ -184,6 +184,37 @@ def test_a_path_that_is_no_task_is_refused(
     assert problem in capsys.readouterr().err
 
 
+def test_a_ref_that_git_cannot_delete_keeps_its_task_and_no_other(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stuck, free = delegated(repository), delegated(repository)
+    (repository.path / ".git" / "refs" / "caesar" / f"{stuck.task.id}.lock").write_text("")
+    code, tasks = clean(repository, capsys)
+    kept = {task["task_id"]: task["kept"] for task in tasks}
+    assert code == 1
+    assert "lock" in kept[stuck.task.id]
+    assert kept[free.task.id] is None
+    assert stuck.workspace.exists()
+    assert not free.workspace.exists()
+
+
+def test_tasks_of_a_linked_checkout_are_cleaned_up_after(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    linked = tmp_path / "linked"
+    repository.git("worktree", "add", "--quiet", "-b", "other", str(linked))
+    script = tmp_path / "agent.sh"
+    script.write_text(WORKER)
+    script.chmod(0o755)
+    agent = select(str(script), project=linked, start=linked)
+    run = Orchestrator(agent, project=linked).delegate("Add a line.")
+    assert run.workspace.is_relative_to(linked)
+    assert clean(repository, capsys)[0] == 0
+    assert not run.workspace.exists()
+    assert "caesar" not in refs(repository)
+    assert linked.exists()
+
+
 def test_outside_git_and_without_tasks_there_is_nothing_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
