@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_caesar.workspace import submodules
+from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.rules import merge_attribute_rules
@@ -135,7 +136,8 @@ def of_work_tree(
     except BaseException:
         status.stop()
         raise
-    listed = status.finish().records
+    told = status.finish()
+    listed = told.records
     ignored = [record[3:] for record in listed if record.startswith(b"!! ")]
     names = {record[2:] for record in tags} | {record[3:] for record in listed}
     snapshot = _snapshot(
@@ -152,6 +154,9 @@ def of_work_tree(
         room=room,
         ignored=ignored,
     )
+    if b"could not open directory" in told.stderr:
+        closed = open_up(checkout.top, snapshot.excluded, None)
+        snapshot = replace(snapshot, closed=frozenset(closed))
     filtered = bool(used_filters(snapshot.attributes, settings))
     dirty = any(
         not record.startswith(b"!! ") and not is_within(record[3:], snapshot.excluded)

@@ -39,6 +39,13 @@ def shown(path: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in path)
 
 
+def is_holdable(path: bytes) -> bool:
+    """Tell whether git holds such a path: relative, without detours, nothing of git's own."""
+    return b"\0" not in path and not any(
+        part in (b"", b".", b"..") or part.lower() == b".git" for part in path.split(b"/")
+    )
+
+
 def named(paths: Sequence[str], limit: int = 5) -> str:
     """Return the first of ``paths`` with commas between, and how many more there are."""
     text = ", ".join(shown(path) for path in paths[:limit])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 from collections.abc import Iterable
@@ -10,9 +11,10 @@ from dataclasses import replace
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
 from pytest_caesar.workspace import locks, submodules
+from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.integrity import find_forgery
-from pytest_caesar.workspace.naming import shown
+from pytest_caesar.workspace.naming import is_holdable, shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
 from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_file
@@ -96,12 +98,17 @@ def in_workspace(prefix: str, path: bytes) -> str:
 
 def _observe(snapshot: Snapshot) -> Observation:
     _check_top(snapshot)
-    room = new_folder(snapshot.room)
-    try:
+    with contextlib.ExitStack() as undo:
+        room = new_folder(snapshot.room)
+        undo.callback(discard, room)
         observer = Observer(snapshot, room)
         scan = observer.scan()
+        closed: list[ObservedChange] = []
         if scan.unreadable:
-            raise _UnverifiedError(f"a folder cannot be read: {scan.unreadable[0]}")
+            passed_over = (*snapshot.excluded, *snapshot.closed)
+            folders = open_up(snapshot.top, passed_over, undo)
+            closed = _closed_changes(snapshot, observer, folders)
+            scan = observer.scan()
         before = _before(snapshot, observer, scan)
         known = {*before, *scan.paths, *_force_added(snapshot, observer)}
         paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
@@ -118,9 +125,8 @@ def _observe(snapshot: Snapshot) -> Observation:
         refs = read_refs(snapshot.common_dir)
         head, head_name = read_head(snapshot.git_dir, refs)
         findings, descends = repository_findings(snapshot, observer, refs, head, head_name)
-    finally:
-        discard(room)
     bare: list[ObservedChange] = [
+        *closed,
         *_left_out_changes(snapshot, scan, left_out, entries),
         *_nested_changes(snapshot, scan),
         *_submodule_changes(snapshot, entries),
@@ -182,7 +188,9 @@ def _force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
     return [
         path
         for path in records
-        if not is_within(path, snapshot.excluded)
+        # An index can be written by anybody: such names are no files of the work tree.
+        if is_holdable(path)
+        and not is_within(path, snapshot.excluded)
         and os.path.lexists(full := os.path.join(top, path))  # noqa: PTH118 - bytes
         and not os.path.isdir(full)  # noqa: PTH112 - bytes
     ]
@@ -264,6 +272,24 @@ def _nested_changes(snapshot: Snapshot, scan: Scan) -> list[ObservedChange]:
             note="a repository of its own: contents not verified by git, not part of the patch",
         )
         for raw, action in actions
+    ]
+
+
+def _closed_changes(
+    snapshot: Snapshot, observer: Observer, folders: dict[bytes, str]
+) -> list[ObservedChange]:
+    """Tell of folders that stay closed; the rest of the tree is verified all the same."""
+    if b"" in folders:
+        raise _UnverifiedError(f"the folder {snapshot.top} cannot be read: {folders[b'']}")
+    return [
+        ObservedChange(
+            path=(path := in_workspace(snapshot.prefix, raw) + "/"),
+            action="modified" if observer.holds(raw) else "created",
+            outside=path.startswith("../"),
+            note=f"a folder that cannot be read ({reason}): contents not verified by git, "
+            "not part of the patch",
+        )
+        for raw, reason in folders.items()
     ]
 
 

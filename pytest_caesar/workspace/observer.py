@@ -24,6 +24,10 @@ MAX_FILE_BYTES = 1 << 30
 _REFUSED = b"Ignoring path "
 """How git says that it cannot hold a name."""
 
+_OPENING = "could not open directory"
+_CLOSED = ("Permission denied", "File name too long")
+"""How git says that it passed something over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -127,8 +131,8 @@ class Observer:
             path = record.rstrip(b"/")
             if not is_within(path, excluded):
                 (nested if path != record else untracked).append(path)
-        said = listed.stderr.decode("utf-8", "backslashreplace").splitlines()
-        unreadable = tuple(line for line in said if "could not open directory" in line)
+        said = (modified.stderr + listed.stderr).decode("utf-8", "backslashreplace").splitlines()
+        unreadable = tuple(line for line in said if line.endswith(_CLOSED) or _OPENING in line)
         return Scan(tracked, tuple(untracked), tuple(nested), unreadable)
 
     def stage(self, paths: Iterable[bytes]) -> dict[bytes, str]:
@@ -165,6 +169,10 @@ class Observer:
                 if line.startswith(_REFUSED):
                     left_out[line.removeprefix(_REFUSED)] = "git cannot hold this name"
         return left_out
+
+    def holds(self, folder: bytes) -> bool:
+        """Tell whether the index has something in a folder."""
+        return bool(self.git.run("ls-files", "-z", "--cached", "--", os.fsdecode(folder)).stdout)
 
     def tree(self) -> str:
         """Write the observer's index as a tree and return its id."""
@@ -209,8 +217,10 @@ class Observer:
         full = os.path.join(os.fsencode(self.snapshot.top), path)  # noqa: PTH118 - bytes
         try:
             found = os.lstat(full)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return "", False  # git removes what is missing
+        except OSError as error:
+            return f"it cannot be looked at ({error.strerror})", False
         if stat.S_ISREG(found.st_mode):
             if found.st_size > MAX_FILE_BYTES:
                 return f"{found.st_size} bytes are more than is hashed", False

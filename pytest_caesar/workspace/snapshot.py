@@ -32,6 +32,7 @@ class Snapshot:
         room: folder where a git directory may be made to look at the tree again.
         excluded: paths below which nothing is the agent's, relative to ``top``.
         nested: nested repositories that were already there.
+        closed: folders that nobody could look into already.
         first_index: bytes of the checkout's own index, as it was found.
         locked: its index was locked already.
         refs: branches, tags and the stash.
@@ -59,6 +60,7 @@ class Snapshot:
     head_name: str | None = None
     excluded: tuple[bytes, ...] = ()
     nested: frozenset[bytes] = frozenset()
+    closed: frozenset[bytes] = frozenset()
     first_index: bytes = b""
     locked: bool = False
     refs: dict[str, str] = field(default_factory=dict)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_caesar.workspace import observer as observer_module
+from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.observation import ignored_paths, observe
 from pytest_caesar.workspace.repository import Repository
@@ -384,11 +387,12 @@ def test_names_that_git_refuses_are_told_and_left_out_of_the_patch(repo: Reposit
     assert observation.unpatched == (".GIT/config",)
 
 
-def test_a_tree_too_deep_to_walk_is_an_answer_without_verification(repo: Repository) -> None:
+def test_a_folder_too_deep_to_walk_is_told_and_the_rest_is_verified(repo: Repository) -> None:
     def agent(folder: Path) -> None:
         start = Path.cwd()
         try:
             os.chdir(folder)
+            Path("a.txt").write_text("two\n")
             for _ in range(30):
                 Path("d" * 200).mkdir()
                 os.chdir("d" * 200)
@@ -397,11 +401,81 @@ def test_a_tree_too_deep_to_walk_is_an_answer_without_verification(repo: Reposit
             os.chdir(start)
 
     workspace, observation = work(repo, agent)
-    if observation.verified:
-        assert any("d" * 200 in path for path in actions(observation))
-    else:
-        assert codes(observation) == {"workspace-unverified"}
+    assert observation.verified, observation.diagnostics
+    deep, *others = sorted(actions(observation).items(), key=lambda item: -len(item[0]))
+    assert others == [("a.txt", "modified")]
+    assert deep[0].startswith("d" * 200 + "/")
+    assert deep[0].endswith("/")
+    assert deep[1] == "created"
+    assert observation.unpatched == (deep[0],)
+    assert "cannot be read (File name too long)" in observation.diagnostics[0].message
     sh(f"rm -rf '{workspace.path}'", repo.path)
+
+
+CLOSING = """
+import os, sys
+from pathlib import Path
+from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.workspace.support import actions, codes, observed, script
+
+repo = Repository.create(Path(sys.argv[1]) / "repo")
+repo.commit({"a.txt": "one\\n", "src/m.py": "x = 1\\n", "src/n.py": "x = 1\\n"})
+work = "mkdir -p no/no; echo n > no/no/n; echo y > src/m.py; chmod 0 no/no no; chmod 400 src"
+seen = observed(repo, script(work))
+assert actions(seen) == {"no/no/n": "created", "src/m.py": "modified"}, seen
+assert codes(seen) == set(), seen
+top = repo.path / ".caesar" / "wt" / "t_0001"
+assert (top / "no").stat().st_mode & 0o777 == 0
+(repo.path / "mine").mkdir(mode=0)
+seen = observed(repo, script("echo two > a.txt"), task_id="t_2", isolation="inplace")
+assert actions(seen) == {"a.txt": "modified"}, seen
+"""
+
+
+def lose_the_right_to_pass_over_modes() -> None:
+    libc = ctypes.CDLL(None)
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH; with the next exec
+        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and sys.platform != "linux", reason="modes do not stop this user"
+)
+def test_folders_that_an_agent_closes_are_looked_into(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSING, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        preexec_fn=lose_the_right_to_pass_over_modes if os.geteuid() == 0 else None,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    sh("find . -type d -exec chmod u+rwx {} ';'", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def their_index(folder: Path, *names: str) -> None:
+    """Write the checkout's index as git never would."""
+    oid = sh("git hash-object -w a.txt", folder).strip()
+    entries = {os.fsencode(name): (0o100644, bytes.fromhex(oid), None) for name in names}
+    git_dir = Path(sh("git rev-parse --absolute-git-dir", folder).strip())
+    (git_dir / "index").write_bytes(index_bytes(entries))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/etc/passwd", "../../../a.txt", "src/../src/m.py", ".git", "./a.txt", "src//m.py"],
+)
+def test_names_that_no_work_tree_has_are_not_taken_from_the_agents_index(
+    repo: Repository, name: str
+) -> None:
+    def agent(folder: Path) -> None:
+        sh("echo two > a.txt", folder)
+        their_index(folder, name, "src/m.py")
+
+    observation = observed(repo, agent)
+    assert actions(observation) == {"a.txt": "modified"}
+    assert bytes(observation.patch).count(b"diff --git") == 1
 
 
 def test_touched_ignored_files_are_told_in_place(repo: Repository) -> None:
@@ -459,8 +533,6 @@ def test_the_whole_room_works_from_inside_a_git_hook(repo: Repository, tmp_path:
         f"seen = actions(observed(Path({str(repo.path)!r}), script('echo two > a.txt')))\n"
         "assert seen == {'a.txt': 'modified'}, seen\n"
     )
-    import sys
-
     hooks = outer.path / ".git" / "hooks"
     hooks.mkdir()
     (hooks / "pre-commit").write_text(f"#!/bin/sh\nexec '{sys.executable}' '{program}'\n")
