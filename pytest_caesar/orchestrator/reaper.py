@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -21,12 +22,13 @@ from typing import Final
 from caesar_agent.errors import CaesarError
 from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.orchestrator.environment import LOADER_VARIABLES
-from pytest_caesar.orchestrator.wardens import server
+from pytest_caesar.orchestrator.wardens import server, tree
 from pytest_caesar.orchestrator.wardens.link import Link
 from pytest_caesar.orchestrator.wardens.waiting import LONGEST_POLL, open_process
 
 FAREWELL: Final = 2.0
-"""Seconds that the reaper gets to end when the session ends; it ends by itself afterwards."""
+"""Seconds that the reaper gets to end when the session ends; it ends by itself afterwards, and
+is ended where an agent holds it stopped."""
 PARENT_POLL: Final = 0.5
 """Seconds between two looks at the parent where the kernel does not tell of its end."""
 
@@ -101,12 +103,18 @@ class Reaper:
         """Its process id."""
         return self._process.pid
 
+    def wake(self) -> None:
+        """Let it go on, should an agent have stopped it."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGCONT)
+
     def open(self, kind: bytes, fds: tuple[int, ...]) -> Link:
         """Have a warden forked and return the link to it; closing the link ends what it watches."""
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:
             raise ReaperError(reason=str(error)) from error
+        self.wake()
         try:
             with theirs:
                 socket.send_fds(self._control, [kind], [theirs.fileno(), *fds])
@@ -132,14 +140,25 @@ class Reaper:
                 continue
 
     def close(self) -> None:
-        """Let the reaper end, and wait for that a bounded while."""
+        """Let the reaper end, and wait for that a bounded while.
+
+        Wardens that are still busy then end their trees without it.
+        """
         self.drop_all()
         self._control.close()
+        self.wake()
         until = monotonic() + FAREWELL
         while self._process.poll() is None and monotonic() < until:
             pause(0.002)
+        if self._process.poll() is None and self._is_stopped():
+            self._process.kill()
+            self._process.wait()
         # Past the bound it ends by itself; the interpreter need not warn of it.
         self._process.returncode = self._process.returncode or 0
+
+    def _is_stopped(self) -> bool:
+        status = tree.stat(self.pid)
+        return status is not None and status[2] in "Tt"
 
     def bury(self) -> None:
         """Give up a reaper that was ended from outside; its wardens still serve their links."""

@@ -98,6 +98,18 @@ def test_the_reaper_ends_with_its_process(bench: Bench) -> None:
     assert not is_alive(int(done.stdout))
 
 
+def test_a_reaper_that_an_agent_has_stopped_serves_the_next_one_and_ends(bench: Bench) -> None:
+    bench.sh("exit 0")
+    pid = reaper.reaper_pid()
+    os.kill(pid, signal.SIGSTOP)
+    assert bench.sh("exit 3").exit_code == 3
+    assert reaper.reaper_pid() == pid
+
+    os.kill(pid, signal.SIGSTOP)
+    reaper.close()
+    assert not is_alive(pid)
+
+
 def test_it_is_one_process_for_all_agents_and_starts_anew_after_its_end(bench: Bench) -> None:
     bench.sh("exit 0")
     first = reaper.reaper_pid()
