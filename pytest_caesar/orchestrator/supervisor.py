@@ -31,6 +31,7 @@ from pytest_caesar.orchestrator.reaper import (
     shared_reaper,
 )
 from pytest_caesar.orchestrator.start_errors import check_arguments, explain, find_program
+from pytest_caesar.orchestrator.wardens import tree
 from pytest_caesar.orchestrator.wardens.link import Link
 from pytest_caesar.orchestrator.wardens.tree import can_adopt
 from pytest_caesar.orchestrator.wardens.warden import (
@@ -48,6 +49,9 @@ POLL: Final = 0.05
 """Seconds between two looks at ``cancelled``, ``delivered`` and ``on_poll``; an end is noticed at once."""
 START_WAIT: Final = 60.0
 """Seconds that a start may take: a busy machine, never an agent, can need them."""
+MAX_WAKES: Final = 20
+"""Looks at which a warden may be found stopped: a second. One SIGCONT is enough, but for an
+agent that stops it again and again, or holds it as a debugger does."""
 SLACK: Final = SETTLE + LEFTOVER_GRACE + 2 * KILL_WAIT + 5.0
 """Seconds after the latest possible SIGKILL by which the warden must have answered."""
 
@@ -141,6 +145,7 @@ class _Run:
     asked: Asked = ""
     delivered: bool = False
     due: float = math.inf
+    woken: int = 0
     strangers: list[LeakedProcess] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     _reaper: Reaper | None = None
@@ -226,7 +231,7 @@ class _Run:
                 if self._ends_with(message):
                     break
                 continue
-            if link.closed or monotonic() > self.bound:
+            if link.closed or monotonic() > self.bound or self._warden_stays_stopped():
                 self._warden_is_lost()
                 break
             if on_poll is not None:
@@ -263,6 +268,8 @@ class _Run:
             self._ask("abandoned", min(self.grace, ORPHAN_GRACE))
             until = monotonic() + SLACK
             while self.ended is None and not self._link.closed and monotonic() < until:
+                if self._warden_stays_stopped():
+                    break
                 message = self._link.receive(POLL)
                 if message is not None and message[0] in {"ended", "failed"}:
                     self.ended = message
@@ -323,15 +330,26 @@ class _Run:
             self.strangers.append(LeakedProcess(pid=pid, name=names[pid], found_by=how))
         self.diagnostics += [tell_unkillable(process.pid, names[process.pid]) for process in left]
 
+    def _warden_stays_stopped(self) -> bool:
+        """Wake a warden that its agent has stopped; tell whether it is stopped again and again."""
+        if self.warden is None:
+            return False
+        status = tree.stat(self.warden.pid)
+        if status is None or status[2] not in "Tt":
+            return False
+        self.woken += 1
+        self.warden.send(signal.SIGCONT)
+        return self.woken > MAX_WAKES
+
     def _warden_is_lost(self) -> None:
         """End by hand what the warden can no longer end: it was stopped or killed."""
-        tree = list(self.seen.values())
+        found = list(self.seen.values())
         if self.agent is not None:
-            tree += [self.agent, *processes.below(self.agent.pid)]
+            found += [self.agent, *processes.below(self.agent.pid)]
         if self.warden is not None:
-            tree += processes.below(self.warden.pid)
+            found += processes.below(self.warden.pid)
             self.warden.send(signal.SIGKILL)
-        processes.end(tree, grace=0, patience=KILL_WAIT)
+        processes.end(found, grace=0, patience=KILL_WAIT)
         self.diagnostics.append(tell_lost())
 
 

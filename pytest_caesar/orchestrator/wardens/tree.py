@@ -157,6 +157,23 @@ def name_of(pid: int) -> bytes:
         return b""
 
 
+def wake_unattended(pid: int, handle: int) -> None:
+    """Let a process go on that was stopped where no terminal is: nobody there did it on purpose.
+
+    Args:
+        pid: its process id.
+        handle: its descriptor, or -1; without one nothing is done.
+    """
+    if _pidfd_send_signal is None or handle < 0:
+        return
+    try:
+        fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        if fields[0] == b"T" and fields[4] == b"0":
+            quietly(_pidfd_send_signal, handle, signal.SIGCONT)
+    except (OSError, IndexError):
+        return
+
+
 def quietly(call: Any, *arguments: Any) -> None:
     """Call; a process that is gone or not ours to signal is no mistake."""
     try:  # noqa: SIM105 - contextlib is not imported for it

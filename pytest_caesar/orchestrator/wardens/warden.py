@@ -16,6 +16,7 @@ from pytest_caesar.orchestrator.wardens.tree import (
     quietly,
     send_signal,
     table,
+    wake_unattended,
 )
 from pytest_caesar.orchestrator.wardens.waiting import drain, now, open_process, wait
 
@@ -42,6 +43,7 @@ class Warden:
         self.wake = wake
         self.me = os.getpid()
         self.exact = become_subreaper()
+        self.parent = parent
         self.harness = open_process(parent)
         self.agent = 0
         self.status: tuple[int | None, int | None] | None = None
@@ -65,6 +67,7 @@ class Warden:
         code, number = self.status or (None, None)
         left = [(pid, name, group) for pid, (name, group) in self.left.items()]
         self.link.send(("ended", code, number, self.why, left, survivors))
+        wake_unattended(self.parent, self.harness)
 
     def _watch(self, deadline: float, grace: float) -> None:
         give_up_at = 0.0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from pytest_caesar.orchestrator import reaper
+from pytest_caesar.orchestrator import reaper, supervisor
 from pytest_caesar.orchestrator.wardens import server
 from tests.pytest_caesar.orchestrator.supervising import Bench, eventually
 
@@ -67,3 +70,52 @@ def test_helpers_that_end_by_themselves_are_not_called_leaked(
     outcome = bench.sh("(sleep 0.1; echo last) & exit 0")
     assert outcome.leaked == ()
     assert bench.output == b"last\n"
+
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="told by /proc")
+
+
+@linux
+def test_a_warden_that_its_agent_stops_goes_on(bench: Bench) -> None:
+    outcome = bench.sh("kill -STOP $PPID; exit 3", timeout=60)
+
+    assert (outcome.exit_code, outcome.diagnostics) == (3, ())
+
+
+@linux
+def test_a_warden_that_is_stopped_again_and_again_is_given_up(bench: Bench) -> None:
+    outcome = bench.sh("while :; do kill -STOP $PPID; done", timeout=60)
+
+    assert not outcome.timed_out
+    assert [finding.code for finding in outcome.diagnostics] == ["supervision-lost"]
+
+
+STOPPED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from pytest_caesar.orchestrator.logs import Log
+from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
+folder = Path(sys.argv[2])
+with Log.create(folder / "raw2.log") as log:
+    print(supervise(ProcessSpec(
+        argv=("/bin/sh", "-c", f"kill -STOP {os.getpid()}; exit 3"), cwd=folder, env={},
+        stdout=log.fd, stderr=log.fd, task_directory=folder,
+    ), timeout=60).exit_code)
+"""
+
+
+@linux
+@pytest.mark.timeout(60)
+def test_an_agent_that_stops_the_harness_where_no_terminal_is_does_not_keep_it_so(
+    bench: Bench,
+) -> None:
+    root = str(Path(supervisor.__file__).parents[2])
+    with subprocess.Popen(
+        [sys.executable, "-c", STOPPED, root, str(bench.task_directory)],
+        stdout=subprocess.PIPE, start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.communicate(timeout=30)[0] == b"3\n"
+        finally:
+            process.kill()
