@@ -106,6 +106,8 @@ def survey(folder: Path) -> tuple[Checkout | None, dict[str, str]]:
     """Return the checkout that holds ``folder``, and its effective configuration.
 
     Names are in lower case but for subsections; of several values the last one wins.
+    Where the file system tells names by case, ``core.ignorecase`` does not say otherwise:
+    it would hide one file behind another.
 
     Raises:
         RepositoryError: there is a repository, and git refuses to work with it.
@@ -122,20 +124,32 @@ def survey(folder: Path) -> tuple[Checkout | None, dict[str, str]]:
     for record in listing.finish(accept=accept, timeout=PROBE_TIMEOUT).records:
         name, _, value = os.fsdecode(record).partition("\n")
         settings[name] = value if "\n" in os.fsdecode(record) else "true"
+    if checkout and "core.ignorecase" in settings and not _folds_case(checkout.top):
+        settings["core.ignorecase"] = "false"
     return checkout, settings
 
 
+def _folds_case(top: Path) -> bool:
+    """Tell whether the file system takes names that differ in case for the same."""
+    try:
+        return (top / ".git").samefile(top / ".GIT")
+    except OSError:
+        return False
+
+
 def without_filters(settings: dict[str, str]) -> tuple[str, ...]:
-    """Return settings under which no filter program runs."""
+    """Return settings under which no filter program runs, and no file hides behind another."""
     drivers = {
         name[len("filter.") :].rpartition(".")[0] for name in settings if name.startswith("filter.")
     }
-    return tuple(
+    filters = (
         f"filter.{driver}.{key}"
         for driver in sorted(drivers)
         if "=" not in driver
         for key in ("smudge=", "clean=", "process=", "required=false")
     )
+    case = ("core.ignoreCase=false",) if settings.get("core.ignorecase") == "false" else ()
+    return (*case, *filters)
 
 
 def read_rules(

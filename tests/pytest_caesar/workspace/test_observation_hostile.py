@@ -65,6 +65,19 @@ def test_a_forged_time_long_after_the_checkout_is_seen(repo: Repository) -> None
     assert actions(observe(workspace)) == {"a.txt": "modified"}
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="names are not told by case there")
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+def test_a_file_does_not_hide_behind_the_case_of_another(repo: Repository, isolation: str) -> None:
+    repo.commit({".gitignore": "*.log\n"})
+    sh("git config core.ignoreCase true; echo mine > mine.LOG", repo.path)
+    observation = observed(
+        repo,
+        script("echo evil > src/M.PY; echo evil > A.txt; mkdir -p SRC; echo evil > SRC/m.py"),
+        isolation=isolation,
+    )
+    assert actions(observation) == dict.fromkeys(("A.txt", "SRC/m.py", "src/M.PY"), "created")
+
+
 def test_ignore_rules_that_the_agent_writes_hide_nothing(repo: Repository) -> None:
     repo.commit({".gitignore": "*.log\n", "sub/.gitignore": "!keep.log\nbuild/\n", "sub/x": ""})
     observation = observed(
