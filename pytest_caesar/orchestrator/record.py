@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from caesar_agent.errors import CaesarError
-from caesar_agent.task_directory import TaskDirectory
+from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.workspace.leftovers import Saved
 from pytest_caesar.workspace.values import Workspace
@@ -19,6 +19,12 @@ RECORD_NAME = "run.json"
 
 PATCH_NAME = "changes.patch"
 """The changes against ``base_ref``, as ``git apply --binary`` takes them."""
+
+MAX_RECORD_BYTES = MAX_DOCUMENT_BYTES
+"""Size of a record that is read at most, in bytes."""
+
+MAX_PATCH_BYTES = 2**30
+"""Size of a patch that is read at most, in bytes: 1 GiB."""
 
 
 class RecordError(CaesarError):
@@ -173,8 +179,8 @@ def read_record(task_dir: Path) -> Record:
     if not task_dir.is_dir():
         raise RecordError(task_dir=task_dir, problem="there is no such task directory")
     try:
-        value = json.loads((task_dir / RECORD_NAME).read_bytes())
-        patch = (task_dir / PATCH_NAME).read_bytes()
+        value = json.loads(_read(task_dir, RECORD_NAME, MAX_RECORD_BYTES))
+        patch = _read(task_dir, PATCH_NAME, MAX_PATCH_BYTES)
         repository = value["repository"]
         return Record(
             task_id=value["task_id"],
@@ -183,13 +189,21 @@ def read_record(task_dir: Path) -> Record:
             repository=Path(repository) if repository else None,
             saved=_saved(value, task_dir, patch),
         )
-    except FileNotFoundError as error:
-        raise RecordError(
-            task_dir=task_dir,
-            problem=f"{Path(error.filename).name} is missing: the delegation has not ended, "
-            "or another orchestrator made this folder",
-        ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RecordError(
             task_dir=task_dir, problem=f"{RECORD_NAME} is not a record of a run: {error}"
         ) from error
+
+
+def _read(task_dir: Path, name: str, max_bytes: int) -> bytes:
+    """Read a file that the agent's last process may have put something else in place of."""
+    reading = read_bounded(task_dir / name, max_bytes=max_bytes)
+    if reading.data is not None:
+        return reading.data
+    if reading.problem is not None:
+        raise RecordError(task_dir=task_dir, problem=reading.problem.message)
+    raise RecordError(
+        task_dir=task_dir,
+        problem=f"{name} is missing: the delegation has not ended, "
+        "or another orchestrator made this folder",
+    )
