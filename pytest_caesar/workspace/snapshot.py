@@ -79,10 +79,12 @@ def read_plain_file(path: Path | bytes, limit: int = MAX_RULE_BYTES) -> bytes | 
     except OSError:
         return None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             return None
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(limit)
+            # Python sets aside what it is asked for, so it is not asked for the limit.
+            return file.read(min(limit, found.st_size))
     except OSError:
         return None
     finally:
