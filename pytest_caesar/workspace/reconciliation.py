@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -142,8 +143,12 @@ def normalised(path: str, workspace: str) -> str:
 
 
 def document_path(path: str) -> str:
-    r"""Return a path as documents can hold it: bytes that are not UTF-8 as ``\xff``."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    r"""Return a path as documents can hold it: bytes that are not UTF-8 as ``\xff``.
+
+    A lone surrogate that stands for no byte, as JSON can bring one, becomes ``\ud83d``.
+    """
+    plain = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", path)
+    return plain.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def reconciled_report(

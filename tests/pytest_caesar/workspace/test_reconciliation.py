@@ -11,6 +11,7 @@ from caesar_agent.documents.report import Action, Change, Report
 from pytest_caesar.workspace.reconciliation import (
     ReconciledPath,
     Reconciliation,
+    document_path,
     reconcile,
     reconciled_report,
 )
@@ -303,3 +304,17 @@ def test_nothing_declared_and_nothing_shown_gives_nothing(changes: list[Change])
     assert reconcile([], shown(), workspace=WORKSPACE) == Reconciliation()
     result = reconcile(changes, shown(), workspace=WORKSPACE)
     assert result.phantom == result.entries
+
+
+@given(st.text(st.characters(), max_size=20))
+def test_every_path_that_json_can_bring_fits_into_a_document(path: str) -> None:
+    document_path(path).encode()
+    assert document_path(document_path(path)) == document_path(path)
+
+
+def test_a_declared_path_with_a_lone_surrogate_is_a_phantom_that_can_be_told() -> None:
+    report = Report(protocol="caesar.report/v1", status="success", summary="done")
+    observation = shown()
+    found = reconcile(declared(("\ud83d.txt", "created")), observation, workspace=WORKSPACE)
+    (finding,) = reconciled_report(report, found, observation).findings
+    assert finding.file == "\\ud83d.txt"
