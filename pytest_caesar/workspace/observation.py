@@ -49,13 +49,15 @@ def observe(workspace: Workspace) -> Observation:
         if workspace.snapshot is None:
             return Observation(verified=False)
         return _observe(workspace.snapshot)
-    except (GitError, OSError, ValueError, _UnverifiedError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever was brought about, the run is kept
+        told = isinstance(error, (GitError, OSError, _UnverifiedError))
+        problem = str(error) if told else f"{type(error).__name__}: {error}".removesuffix(": ")
         return Observation(
             verified=False,
             diagnostics=(
                 Diagnostic(
                     code="workspace-unverified",
-                    message=f"Git could not tell what changed: {error}",
+                    message=f"Git could not tell what changed: {problem}",
                     path=str(workspace.path),
                 ),
             ),

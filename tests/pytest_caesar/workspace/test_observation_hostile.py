@@ -425,6 +425,41 @@ def test_a_folder_too_deep_to_walk_is_told_and_the_rest_is_verified(repo: Reposi
     sh(f"rm -rf '{workspace.path}'", repo.path)
 
 
+def test_refs_nested_without_end_cost_nothing(repo: Repository) -> None:
+    refs = repo.path / ".git" / "refs" / "heads"
+
+    def agent(folder: Path) -> None:
+        (folder / "a.txt").write_text("two\n")
+        start = Path.cwd()
+        try:
+            os.chdir(refs)
+            for _ in range(1100):
+                Path("d").mkdir()
+                os.chdir("d")
+        finally:
+            os.chdir(start)
+
+    try:
+        assert actions(observed(repo, agent)) == {"a.txt": "modified"}
+    finally:
+        sh(f"rm -rf '{refs}/d'", repo.path)
+
+
+@pytest.mark.parametrize("error", [RecursionError("too deep"), MemoryError()])
+def test_whatever_goes_wrong_is_an_answer_without_verification(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    workspace = prepare(ask(repo))
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("pytest_caesar.workspace.observation.read_refs", fail)
+    observation = observe(workspace)
+    assert observation.verified is False
+    assert type(error).__name__ in observation.diagnostics[0].message
+
+
 CLOSING = """
 import os, sys
 from pathlib import Path
