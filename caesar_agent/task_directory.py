@@ -249,7 +249,8 @@ def open_regular(
 
 def _read_descriptor(path: Path, descriptor: int, max_bytes: int) -> Reading:
     chunks: list[bytes] = []
-    size = 0
+    # A sparse file need not be read to be too large; others may grow while they are read.
+    size = 0 if os.fstat(descriptor).st_size <= max_bytes else max_bytes + 1
     while size <= max_bytes:
         chunk = os.read(descriptor, min(_CHUNK, max_bytes + 1 - size))
         if not chunk:
