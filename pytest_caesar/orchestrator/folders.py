@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,17 +25,59 @@ MAX_ENTRIES: Final = 100_000
 MAX_BYTES: Final = 2**30
 """Bytes that are copied of one folder: 1 GiB; the holes of sparse files do not count."""
 
+MIN_AGE: Final = 3600.0
+"""Seconds that a folder of a killed process stays, so that none is taken while it is made."""
+
 _CHUNK: Final = 2**20
+_swept: set[str] = set()
 
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """Make a folder that is removed at the end, whatever an agent did in it."""
+    """Make a folder that is removed at the end, whatever an agent did in it.
+
+    A process that is killed leaves its folder; one that comes later removes it.
+    """
+    if prefix not in _swept:
+        _swept.add(prefix)
+        sweep(Path(tempfile.gettempdir()), prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix))
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield folder
     finally:
+        with contextlib.suppress(OSError):  # an agent in this process may have closed it
+            os.close(held)
         remove_folder(folder)
+
+
+def sweep(parent: Path, prefix: str, *, min_age: float = MIN_AGE) -> None:
+    """Remove what ``temporary_folder`` made for processes that were killed.
+
+    Args:
+        parent: where they lie.
+        prefix: how their names begin.
+        min_age: seconds since they were changed; younger ones stay.
+    """
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    old = time.time() - status.st_mtime >= min_age
+                    if old and status.st_uid == os.geteuid() and not _is_held(Path(entry.path)):
+                        remove_folder(Path(entry.path))
+
+
+def _is_held(path: Path) -> bool:
+    """Tell whether the process that made a folder lives: it holds a lock on it."""
+    with open_folder(path) as folder:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def remove_folder(path: Path) -> bool:

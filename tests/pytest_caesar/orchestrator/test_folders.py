@@ -108,3 +108,22 @@ def test_a_copy_ends_at_its_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(folders, "MAX_ENTRIES", 0)
     assert copy_folder(source, tmp_path / "two") == "more than 0 files"
+
+
+def test_a_folder_of_a_killed_process_is_removed_and_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    outside = tmp_path / "outside"
+    for name in ("outside", "caesar-test-left", "other-left"):
+        (tmp_path / name / "sub").mkdir(parents=True)
+    (tmp_path / "caesar-test-link").symlink_to(outside)
+    with temporary_folder("caesar-test-") as used:
+        folders.sweep(tmp_path, "caesar-test-")
+        assert (tmp_path / "caesar-test-left").exists()
+
+        folders.sweep(tmp_path, "caesar-test-", min_age=0)
+
+        left = {path.name for path in tmp_path.iterdir()}
+        assert left == {"outside", "other-left", "caesar-test-link", used.name}
+        assert (outside / "sub").exists()
