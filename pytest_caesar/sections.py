@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from caesar_agent.terminal import one_line, printable
+from pytest_caesar.orchestrator.time_left import told_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +37,9 @@ BELOW = 12
 
 OF_A_PATH = frozenset({"undeclared-change", "phantom-change", "wrong-action", "unverified-change"})
 """Findings that the changes tell already: they come after the others."""
+
+APART = 2
+"""Such findings of one code that are told one by one; more of them are counted."""
 
 COLUMNS = 80
 """Columns that sentences of the harness and the agent are folded to."""
@@ -89,7 +94,7 @@ def process_line(run: Run) -> str:
         end = "no exit code"
     words = [end]
     if outcome.timed_out:
-        words.append(f"the deadline of {run.task.deadline_ms / 1000:g} s passed")
+        words.append(f"the deadline of {told_seconds(run.task.deadline_ms)} passed")
     if outcome.killed_after_report:
         words.append("ended by the orchestrator after it had delivered its report")
     if outcome.leaked:
@@ -169,10 +174,15 @@ def _changes(run: Run) -> list[str]:
 
 
 def _findings(run: Run) -> list[str]:
+    of_paths = Counter(finding.code for finding in run.diagnostics if finding.code in OF_A_PATH)
+    folded = {code for code, count in of_paths.items() if count > APART}
     lines = [
         _wrapped(f"  {finding.code}: {one_line(finding.message, limit=2 * WIDTH)}", indent=4)
         for finding in sorted(run.diagnostics, key=lambda finding: finding.code in OF_A_PATH)
+        if finding.code not in folded
     ]
+    # Each of these paths is marked among the changes already.
+    lines += [f"  {code}: {of_paths[code]} paths, marked above" for code in sorted(folded)]
     return _listed("diagnostics", lines, FINDINGS) if lines else []
 
 

@@ -47,7 +47,6 @@ def outcome_of(
     asked: Asked,
     delivered: bool,
     duration_ms: int,
-    timeout: float,
     strangers: Sequence[LeakedProcess],
     diagnostics: Sequence[Diagnostic],
 ) -> Outcome:
@@ -58,7 +57,6 @@ def outcome_of(
         asked: why the harness had the agent ended, if it had.
         delivered: the report was there before the deadline.
         duration_ms: until the whole tree was gone.
-        timeout: seconds that the agent had.
         strangers: what was found by its environment.
         diagnostics: what else was found.
     """
@@ -78,7 +76,7 @@ def outcome_of(
         duration_ms=duration_ms,
         leaked=tuple(leaked),
         diagnostics=(
-            *tell_ending(ending.why, delivered=after_report, timeout=timeout),
+            *tell_ending(ending.why, delivered=after_report),
             *tell_leaked(leaked),
             *(tell_unkillable(pid, readable(name)) for pid, name in ending.survivors),
             *diagnostics,
@@ -111,13 +109,13 @@ def signal_name(number: int | None) -> str | None:
         return f"SIGRTMIN+{number - first}" if first and number >= first else f"signal {number}"
 
 
-def tell_ending(why: str, *, delivered: bool, timeout: float) -> list[Diagnostic]:
+def tell_ending(why: str, *, delivered: bool) -> list[Diagnostic]:
     """Say why an agent did not end by itself, or nothing."""
     if delivered:
         text = "the agent delivered its report but did not exit, and was ended; the report stands"
         return [Diagnostic(code="killed-after-report", message=text)]
     if why == "deadline":
-        text = f"the agent still ran at its deadline of {timeout:g} s and was ended"
+        text = "the agent still ran at its deadline and was ended"
         return [Diagnostic(code="deadline-exceeded", message=text)]
     return []
 

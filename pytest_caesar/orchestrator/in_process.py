@@ -127,7 +127,6 @@ def run_function(  # noqa: PLR0913 - all by name, and all are facts of one call
         alarm,
         code,
         duration_ms=round((monotonic() - begun) * 1000),
-        timeout=timeout,
         leaked=leaked,
         diagnostics=[
             *(tell_unkillable(process.pid, process.name) for process in unkillable),
@@ -242,7 +241,6 @@ def _outcome(
     code: int | None,
     *,
     duration_ms: int,
-    timeout: float,
     leaked: list[LeakedProcess],
     diagnostics: list[Diagnostic],
 ) -> Outcome:
@@ -251,13 +249,13 @@ def _outcome(
     status: Any = "succeeded" if code == 0 else "failed"
     if timed_out:
         status = "timed_out"
-        diagnostics = [*tell_ending("deadline", delivered=False, timeout=timeout), *diagnostics]
+        diagnostics = [*tell_ending("deadline", delivered=False), *diagnostics]
     elif alarm.why == "cancelled":
         status = "cancelled"
     if late:
         text = (
-            f"the function returned after its deadline of {timeout:g} s and was not interrupted: it waited in "
-            "code that is not Python, or used SIGALRM itself; --caesar-subprocess enforces the deadline"
+            "the function returned after its deadline and was not interrupted: it waited in code "
+            "that is not Python, or used SIGALRM itself; --caesar-subprocess enforces the deadline"
         )
         diagnostics.append(Diagnostic(code="deadline-not-enforced", message=text))
     return Outcome(

@@ -16,6 +16,7 @@ from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.terminal import one_line
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.outcome import Outcome
+from pytest_caesar.orchestrator.time_left import told_seconds
 from pytest_caesar.recovery.streams import Translator, open_translator
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 
@@ -114,7 +115,8 @@ class Narration:
         if self._complete:
             pass  # it has its end already
         elif outcome.timed_out:
-            text = f"the deadline of {self._task.deadline_ms} ms passed; the agent was ended"
+            deadline = told_seconds(self._task.deadline_ms)
+            text = f"the deadline of {deadline} passed; the agent was ended"
             end = self._append(type="error", message=text, fatal=True)
         elif outcome.status == "cancelled":
             end = self._append(

@@ -299,7 +299,6 @@ class _Run:
             asked=self.asked,
             delivered=self.delivered,
             duration_ms=duration_ms,
-            timeout=self.timeout,
             strangers=self.strangers,
             diagnostics=self.diagnostics,
         )

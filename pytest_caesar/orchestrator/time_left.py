@@ -12,6 +12,11 @@ GRACE_SHARE: Final = 0.25
 """Most of what is left that the grace between SIGTERM and SIGKILL may take."""
 
 
+def told_seconds(milliseconds: int) -> str:
+    """Say a deadline in seconds, the same wherever it is told."""
+    return f"{round(milliseconds / 1000, 2):g} s"
+
+
 def fit(timeout: float, grace: float, left: float | None) -> tuple[float, float]:
     """Cut an agent's timeout and grace so that both end before the test does.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from caesar_agent.terminal import one_line
 from caesar_agent.va.task_unit import FailureType
+from pytest_caesar.orchestrator.time_left import told_seconds
 from pytest_caesar.va.findings import gate_ending, missing_outputs
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def cause_of(run: Run) -> Cause | None:
 def _of_the_process(run: Run) -> Cause | None:
     outcome = run.outcome
     if outcome.timed_out:
-        return Cause("timeout", f"the deadline of {run.task.deadline_ms / 1000:g} s passed")
+        return Cause("timeout", f"the deadline of {told_seconds(run.task.deadline_ms)} passed")
     if outcome.status == "cancelled":
         return Cause("unknown", "the task was cancelled")
     if outcome.signal and not outcome.killed_after_report:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 
 from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.sections import brief_section, run_section
+from pytest_caesar.workspace.repository import Repository
 
 HOSTILE = "\x1b]0;title\x07\u202e\u2028\r\x00"
 
@@ -56,3 +60,34 @@ def test_an_agent_that_says_nothing_has_a_section_too(
     _, text = run_section(caesar_orchestrator.delegate("Work", agent=fake(fake.report())))
     assert "changes:        none declared, none observed" in text
     assert "raw.log:        empty" in text
+
+
+def test_many_paths_stand_there_once(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    steps = [fake.write(f"file-{number}.txt") for number in range(5)]
+    agent = fake(*steps, fake.report(changes=["nowhere.txt"]))
+    _, text = run_section(caesar_orchestrator.delegate("Work", agent=agent))
+    lines = text.splitlines()
+    assert "  undeclared-change: 5 paths, marked above" in lines
+    assert text.count("file-3.txt") == 1
+    assert text.count("nowhere.txt") == 2, "a single finding keeps its words"
+    assert lines.index("changes (verified by git):") < lines.index("diagnostics:")
+
+
+def test_a_deadline_that_passed_is_told_with_one_number(
+    caesar_repo: Repository, caesar_fake_agent: FakeAgents
+) -> None:
+    calls = itertools.count()
+    orchestrator = Orchestrator(
+        caesar_fake_agent(caesar_fake_agent.hang()),
+        project=caesar_repo.path,
+        # What is left of a test shrinks between the writing of the task and the start.
+        settings=OrchestratorSettings(seconds_left=lambda: 2.6128 - next(calls) / 64),
+    )
+    _, text = run_section(orchestrator.delegate("Work"))
+    told = re.findall(r"deadline\s+of\s+(\S+\s+m?s)\b", text)
+    assert len(told) == 2, "the process and its event"
+    assert len(set(told)) == 1
+    assert re.fullmatch(r"0\.\d\d? s", told[0])

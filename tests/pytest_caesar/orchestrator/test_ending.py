@@ -12,7 +12,7 @@ def told(ending: Ending, **facts: Any) -> Outcome:
     return outcome_of(
         ending,
         **{
-            "asked": "", "delivered": False, "duration_ms": 5, "timeout": 1.5, "strangers": [],
+            "asked": "", "delivered": False, "duration_ms": 5, "strangers": [],
             "diagnostics": [], **facts,
         },
     )  # fmt: skip
