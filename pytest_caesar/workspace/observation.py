@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import posixpath
+import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
@@ -48,7 +51,13 @@ def observe(workspace: Workspace) -> Observation:
     try:
         if workspace.snapshot is None:
             return Observation(verified=False)
-        return _observe(workspace.snapshot)
+        try:
+            return _observe(workspace.snapshot)
+        except (GitError, OSError) as error:
+            if not _is_full(error):
+                raise
+            # The repository's disk is full, by the agent say; the system's may have room.
+            return _observe(replace(workspace.snapshot, room=Path(tempfile.gettempdir())))
     except Exception as error:  # noqa: BLE001 - whatever was brought about, the run is kept
         told = isinstance(error, (GitError, OSError, _UnverifiedError))
         problem = str(error) if told else f"{type(error).__name__}: {error}".removesuffix(": ")
@@ -96,6 +105,12 @@ def in_workspace(prefix: str, path: bytes) -> str:
     """Turn a path of the repository into one of the workspace, ``../`` where it is outside."""
     text = os.fsdecode(path)
     return posixpath.relpath(text, prefix) if prefix else text
+
+
+def _is_full(error: GitError | OSError) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return any(os.strerror(code) in error.stderr for code in (errno.ENOSPC, errno.EDQUOT))
 
 
 def _observe(snapshot: Snapshot) -> Observation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -539,6 +540,29 @@ def test_the_task_directory_may_vanish(repo: Repository) -> None:
         repo,
         lambda folder: sh(f"rm -r '{repo.path}/.caesar/tasks/t_0001'; echo two > a.txt", folder),
     )
+    assert actions(observation) == {"a.txt": "modified"}
+
+
+def test_a_full_disk_of_the_repository_hides_nothing(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = prepare(ask(repo))
+    (workspace.path / "a.txt").write_text("two\n")
+    full, git = tmp_path / "bin" / "git", shutil.which("git")
+    full.parent.mkdir()
+    full.write_text(
+        f"""#!/bin/sh
+case "$GIT_DIR $*" in
+    {repo.path}/*update-index*)
+        echo "fatal: unable to write new index file: No space left on device" >&2; exit 128;;
+esac
+exec {git} "$@"
+"""
+    )
+    full.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{full.parent}:{os.environ['PATH']}")
+    observation = observe(workspace)
+    assert observation.verified, observation.diagnostics
     assert actions(observation) == {"a.txt": "modified"}
 
 
