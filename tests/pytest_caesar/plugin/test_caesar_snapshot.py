@@ -550,8 +550,8 @@ def test_parts_of_a_run_can_be_compared_too(pytester: pytest.Pytester, run: Runs
         {"action": "modified", "kind": "file", "outside": False, "path": "src/a.py"},
     ]
     assert json.loads(recorded["run.report.changes.value.json"])[0] == {
-        "action": "modified",
-        "path": "src/a.py",
+        "action": "deleted",
+        "path": "b.txt",
     }
     outcome = json.loads(recorded["run.outcome.value.json"])
     assert outcome["timed_out"] is False
