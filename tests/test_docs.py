@@ -89,3 +89,14 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert target.exists(), f"{page.name}: {link}"
         if anchor:
             assert anchor in anchors(target), f"{page.name}: {link}"
+
+
+def test_coverage_is_told_once_where_it_is_tested() -> None:
+    telling = [
+        page.relative_to(ROOT).as_posix()
+        for page in [*PAGES, ROOT / "README.md"]
+        if re.search(r"COVERAGE_PROCESS|coverage run", page.read_text("utf-8"))
+    ]
+    assert telling == ["docs/howto/coverage.md"]
+    for page in ("plugin.md", "supervision.md"):
+        assert "](howto/coverage.md)" in (DOCS / page).read_text("utf-8")
