@@ -80,6 +80,7 @@ class EventLog:
         self._file: tuple[int, int] | None = None
         self._looked = 0
         self._next = 0
+        self._locked_out = False
 
     def append(self, *, type: str, **fields: Any) -> Event:  # noqa: A002 - the name in the contract
         """Append one event with the next free number, in one write under a lock.
@@ -144,11 +145,19 @@ class EventLog:
         return descriptor
 
     def _lock(self, descriptor: int) -> None:
-        for _ in range(LOCK_ATTEMPTS):
+        # Who has waited once in vain does not wait again for each of a thousand events.
+        for attempt in range(1 if self._locked_out else self._patience()):
+            if attempt:
+                time.sleep(LOCK_PAUSE)
             if _try_lock(descriptor):
+                self._locked_out = False
                 return
-            time.sleep(LOCK_PAUSE)
+        self._locked_out = True
         raise self._refused("another process keeps it locked")
+
+    def _patience(self) -> int:
+        """Return how often the lock is asked for; an orchestrator has a deadline to watch beside."""
+        return LOCK_ATTEMPTS if self._directory is None else max(1, LOCK_ATTEMPTS // 10)
 
     def _refused(self, problem: str) -> EventLogError:
         return EventLogError(path=str(self.path), problem=problem)

@@ -16,6 +16,7 @@ from caesar_agent import event_log
 from caesar_agent.documents import ProgressEvent
 from caesar_agent.errors import DocumentError, EventLogError
 from caesar_agent.event_log import EventLog, read_events
+from caesar_agent.task_directory import TaskDirectory
 from tests.caesar_agent.documents.examples import event
 
 NOON = datetime(2026, 8, 9, 12, 0, 0, 7_000, timezone.utc)
@@ -202,6 +203,25 @@ def test_a_log_that_stays_locked_is_given_up(path: Path, monkeypatch: pytest.Mon
         with pytest.raises(EventLogError, match="another process keeps it locked"):
             tell(path)
     assert tell(path) == 0
+
+
+def test_a_log_that_stays_locked_is_waited_for_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    log = EventLog(path, task_id="t_1")
+    own = EventLog(path, task_id="t_1", directory=TaskDirectory(path.parent))
+    with path.open("ab") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        waited = []
+        for one in (log, log, own, own):
+            with pytest.raises(EventLogError, match="keeps it locked"):
+                one.append(type="progress", message="on")
+            waited.append(len(pauses))
+            pauses.clear()
+    assert waited == [999, 0, 99, 0]
+    assert log.append(type="progress", message="on").seq == 0
 
 
 WRITER = """
