@@ -39,7 +39,7 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
 
     Args:
         run: what came of a delegation.
-        number: 1 for the first run of the test.
+        number: 1 for the first run of this execution of the test.
         report: the test report that it travels with.
         whole: all that ``--caesar-json`` writes; otherwise what is counted at the end.
     """
@@ -151,17 +151,20 @@ def write_json(
     path: Path,
     *,
     records: Sequence[Mapping[str, Any]],
-    outcomes: Mapping[str, str],
+    outcomes: Mapping[tuple[str, int], str],
     agents: Sequence[str],
     exit_status: int,
 ) -> None:
-    """Write every run of the session, in the order of tests and runs."""
-    ordered = sorted(records, key=lambda item: (item["test"], item["number"]))
+    """Write every run of the session, in the order of tests, executions and runs."""
+    ordered = sorted(records, key=lambda item: (item["test"], item["execution"], item["number"]))
     value = {
         "format": FORMAT,
         "agents": list(agents),
         "exit_status": exit_status,
-        "runs": [{**item, "test_outcome": outcomes.get(item["test"])} for item in ordered],
+        "runs": [
+            {**item, "test_outcome": outcomes.get((item["test"], item["execution"]))}
+            for item in ordered
+        ],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, (json.dumps(value, indent=2) + "\n").encode(), mode=0o644)

@@ -115,7 +115,8 @@ class CaesarSession:
         )
         self.records: list[dict[str, Any]] = []
         self.problems: list[str] = []
-        self.outcomes: dict[str, str] = {}
+        self.outcomes: dict[tuple[str, int], str] = {}
+        self._executions: dict[str, int] = {}
         self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
         self._with_snapshots: set[str] = set()
         self._current: TestState | None = None
@@ -320,9 +321,14 @@ class CaesarSession:
 
     def take(self, report: pytest.TestReport) -> None:
         """Take up the runs and the outcome that a report brings; also from another worker."""
-        self.records.extend(getattr(report, "caesar_runs", ()))
+        if report.when == "setup":
+            # Another plugin may execute a test again: its runs and its outcome are its own.
+            self._executions[report.nodeid] = self._executions.get(report.nodeid, 0) + 1
+        execution = self._executions.get(report.nodeid, 1)
+        runs = getattr(report, "caesar_runs", ())
+        self.records.extend({**item, "execution": execution} for item in runs)
         if report.when == "call" or report.outcome != "passed":
-            self.outcomes[report.nodeid] = report.outcome
+            self.outcomes[report.nodeid, execution] = report.outcome
 
     def pytest_unconfigure(self) -> None:
         """End the process that watches over agents, if one was started."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -60,9 +61,12 @@ def test_a_rerun_starts_afresh(pytester: pytest.Pytester, run: Runs) -> None:
             assert not first
         """
     )
-    result = run("--reruns", "1", "--junitxml=junit.xml")
+    result = run("--reruns", "1", "--junitxml=junit.xml", "--caesar-json=runs.json")
     result.stdout.fnmatch_lines(["2 runs: 2 success (2 file)", "*1 passed, 1 rerun*"])
     assert (pytester.path / "junit.xml").read_text().count("caesar.run") == 2
+    runs = json.loads((pytester.path / "runs.json").read_text())["runs"]
+    told = [(one["execution"], one["number"], one["test_outcome"]) for one in runs]
+    assert told == [(1, 1, "rerun"), (2, 1, "passed")]
 
 
 def test_a_test_run_inside_an_agent_is_not_disturbed(
