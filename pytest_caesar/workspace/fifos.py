@@ -27,6 +27,11 @@ class Fifos:
         self._stores = stores
         self._found: list[str] | None = None
 
+    @property
+    def known(self) -> bool:
+        """Some were found."""
+        return bool(self._found)
+
     def feed(self) -> bool:
         """Give an end of file to whoever waits; tell whether anybody may wait again."""
         if self._found is None:
@@ -36,7 +41,7 @@ class Fifos:
                 os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
             except OSError:  # noqa: PERF203 - each may be gone by itself
                 continue  # nobody waits on it
-        return bool(self._found)
+        return self.known
 
     def _search(self) -> Iterator[str]:
         for store in self._stores:

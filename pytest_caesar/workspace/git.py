@@ -12,7 +12,7 @@ import selectors
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -20,6 +20,7 @@ from typing import IO
 from caesar_agent.errors import CaesarError
 from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.workspace.environment import git_environment
+from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.pulse import Pulse
 
@@ -30,12 +31,12 @@ REAP_TIMEOUT = 5.0
 """Seconds between the end of git's output and its exit; git closes them together."""
 
 STALL_INTERVAL = 0.5
-"""Seconds without an end after which ``on_stall`` is asked to help, again and again."""
+"""Seconds without an end after which somebody looks what git waits for, again and again."""
 
 HELP_INTERVAL = 0.02
-"""Seconds until it is asked again when it has something to help with."""
+"""Seconds until FIFOs that are known are fed again."""
 
-SLEEP_TIMEOUT = 15.0
+SLEEP_TIMEOUT = 10.0
 """Seconds that git may sleep without doing anything; it asks nobody, and disks count as doing."""
 
 STDERR_TAIL = 2000
@@ -138,14 +139,14 @@ class Git:
         variables: added to its environment, such as ``GIT_DIR``.
         config: ``name=value`` settings that win over every file.
         isolated: no user or system configuration is read at all.
-        on_stall: called while a process goes on; tells whether it could help.
+        fifos: fed while a process goes on.
     """
 
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     config: tuple[str, ...] = ()
     isolated: bool = False
-    on_stall: Callable[[], bool] | None = field(default=None, compare=False)
+    fifos: Fifos | None = field(default=None, compare=False)
 
     def run(
         self,
@@ -192,7 +193,7 @@ class Git:
         finally:
             if not isinstance(source, int):
                 source.close()
-        return Running(argv, process, self.on_stall)
+        return Running(argv, process, self.fifos)
 
     def environment(self) -> dict[str, str]:
         """Return the whole environment of the git process."""
@@ -206,11 +207,11 @@ class Running:
         self,
         argv: tuple[str, ...],
         process: subprocess.Popen[bytes],
-        on_stall: Callable[[], bool] | None = None,
+        fifos: Fifos | None = None,
     ) -> None:
         self.argv = argv
         self._process = process
-        self._on_stall = on_stall
+        self._fifos = fifos
 
     def finish(self, *, accept: Iterable[int] = (0,), timeout: float = GIT_TIMEOUT) -> Result:
         """Wait for the end; errors as for ``Git.run``."""
@@ -249,7 +250,8 @@ class Running:
         chunks: dict[int, list[bytes]] = {}
         begin = monotonic()
         end = begin + timeout
-        look = begin + STALL_INTERVAL
+        known = self._fifos is not None and self._fifos.known
+        look = begin + (HELP_INTERVAL if known else STALL_INTERVAL)
         asleep = 0.0
         pulse = Pulse(self._process.pid)
         with selectors.DefaultSelector() as selector:
@@ -261,8 +263,8 @@ class Running:
                 if now >= end:
                     raise self._late(timeout)
                 if now >= look:
-                    helped = self._on_stall is not None and self._on_stall()
-                    interval = HELP_INTERVAL if helped else STALL_INTERVAL
+                    known = self._fifos is not None and self._fifos.feed()
+                    interval = HELP_INTERVAL if known else STALL_INTERVAL
                     look = now + interval
                     # Counted, not measured: after a Ctrl-Z much time has passed for nobody.
                     asleep = 0.0 if pulse.beats() else asleep + interval

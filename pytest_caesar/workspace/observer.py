@@ -95,7 +95,7 @@ class Observer:
                 "GIT_INDEX_FILE": str(self.index),
             },
             isolated=True,
-            on_stall=Fifos(snapshot.top, snapshot.objects).feed,
+            fifos=Fifos(snapshot.top, snapshot.objects),
         )
 
     def scan(self) -> Scan:

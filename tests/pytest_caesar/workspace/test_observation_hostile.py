@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.workspace import observer as observer_module
+from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.observation import ignored_paths, observe
@@ -355,6 +356,24 @@ def test_a_fifo_in_place_of_a_file_of_gits_own_stops_nobody(
     assert observation.verified is verified
     if verified:
         assert actions(observation)["a.txt"] == "modified"
+
+
+def test_fifos_that_are_known_are_fed_at_once_by_every_later_git(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.3)
+    looks: list[float] = []
+    feed = Fifos.feed
+
+    def count(self: Fifos) -> bool:
+        if not self.known:
+            looks.append(0.3)
+        return feed(self)
+
+    monkeypatch.setattr(Fifos, "feed", count)
+    store = "$(git rev-parse --git-common-dir)/objects/info"
+    observed(repo, script(f'mkfifo "{store}/alternates" .gitattributes; echo two > a.txt'))
+    assert len(looks) == 1
 
 
 def test_a_fifo_that_nobody_finds_is_an_answer_without_verification(
