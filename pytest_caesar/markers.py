@@ -22,9 +22,9 @@ def problem_of_marker(mark: pytest.Mark) -> str:
     """Say what is wrong with a marker ``caesar``, or return ""."""
     unknown = [*map(repr, mark.args), *sorted(set(mark.kwargs) - set(ARGUMENTS))]
     if unknown:
-        hint = near_miss(unknown[0], ARGUMENTS)
+        hint = near_miss(unknown[0], ARGUMENTS) or "."
         found = one_line(", ".join(unknown), limit=120)
-        return f"the marker caesar takes strict=, allow= and record=, found {found}{hint}"
+        return f"the marker caesar has {found}{hint} It takes strict=, allow= and record="
     strict, record = mark.kwargs.get("strict"), mark.kwargs.get("record")
     if strict not in (None, True, False):
         return f"the marker caesar has strict={_shown(strict)}, expected True or False"

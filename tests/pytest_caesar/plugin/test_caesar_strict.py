@@ -45,14 +45,14 @@ def test_findings_fail_a_test_that_is_strict(
         result.stdout.fnmatch_lines(["phantom-change in t_0001: *c.txt*"])
 
 
-TAKES = "the marker caesar takes strict=, allow= and record=, found"
+TAKES = "It takes strict=, allow= and record="
 
 
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
-        ("strickt=True", f'{TAKES} strickt; did you mean "strict"?'),
-        ("True", f"{TAKES} True"),
+        ("strickt=True", f'the marker caesar has strickt; did you mean "strict"? {TAKES}'),
+        ("True", f"the marker caesar has True. {TAKES}"),
         ("strict='no'", "the marker caesar has strict='no', expected True or False"),
         (
             "allow=['undeclared-chage']",
@@ -102,7 +102,7 @@ def test_a_marker_that_a_test_puts_on_itself_is_told_too(
             request.node.add_marker(pytest.mark.caesar(strickt=True))
         """
     )
-    said = f'test_it.py::test_it: {TAKES} strickt; did you mean "strict"?'
+    said = f'test_it.py::test_it: the marker caesar has strickt; did you mean "strict"? {TAKES}'
     assert said in run().outlines
 
 
