@@ -14,11 +14,12 @@ from caesar_agent.dispatcher import INTERRUPTED, USAGE_ERROR
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
 from caesar_agent.telling import silence, tell
-from caesar_agent.terminal import one_line
+from caesar_agent.terminal import one_line, printable
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
 from pytest_caesar.commands.spoken import in_options
+from pytest_caesar.orchestrator.left_behind import left_by
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
@@ -108,8 +109,8 @@ def run(args: argparse.Namespace) -> int:
         else:
             tell(f"pytest-caesar: {in_options(str(error))}\n")
         return USAGE_ERROR
-    except KeyboardInterrupt:
-        tell("pytest-caesar: interrupted; the agent was ended\n")
+    except KeyboardInterrupt as error:
+        tell(_interrupted(error))
         return INTERRUPTED
     # A read-only task that nobody can vouch for is no success either.
     unsure = result.task.mode == "read-only" and "workspace-unverified" in result.codes
@@ -118,6 +119,17 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         return _print(_as_json(run_as_json(result)), code)
     return _print(describe_run(result, width=width_of(sys.stdout)), code)
+
+
+def _interrupted(error: KeyboardInterrupt) -> str:
+    left = left_by(error)
+    if left is None:
+        return "pytest-caesar: interrupted before an agent was started\n"
+    return (
+        "pytest-caesar: interrupted; the agent was ended\n"
+        f"its work is in: {printable(str(left.workspace))}\n"
+        f"task directory: {printable(str(left.task_dir))}\n"
+    )
 
 
 def _delegate(args: argparse.Namespace) -> Run:

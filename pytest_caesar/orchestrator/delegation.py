@@ -30,6 +30,7 @@ from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.attendance import Attendance
 from pytest_caesar.orchestrator.brief import render_brief
+from pytest_caesar.orchestrator.left_behind import LeftBehind, noted
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting
@@ -135,6 +136,7 @@ class Delegation:
                 cancelled=self.cancelled,
                 frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
             )
+            closing.enter_context(noted(LeftBehind(directory.path, workspace.path)))
             try:
                 with (
                     self._attendance(directory) as attendance,
