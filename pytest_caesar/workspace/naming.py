@@ -12,6 +12,8 @@ MAX_SLUG = 40
 ID_LENGTH = 8
 """Characters of the task id in a branch name."""
 
+_LOST_BLANKS = re.compile(r"^ | $| (?= )|(?<= ) ")
+
 
 def branch_name(task_id: str, objective: str, label: str = "") -> str:
     """Return ``caesar[/LABEL]/OBJECTIVE-ID``; parts that come out empty are left out."""
@@ -33,7 +35,11 @@ def slug(text: str) -> str:
 
 
 def shown(path: str) -> str:
-    """Return a path as a sentence can hold it: control characters and stray bytes escaped."""
+    """Return a path as a sentence can hold it: control characters and stray bytes escaped.
+
+    Blanks that a line of text would lose, at an end or beside another, are escaped too.
+    """
+    path = _LOST_BLANKS.sub(r"\\x20", path)
     if path.isprintable():
         return path
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in path)

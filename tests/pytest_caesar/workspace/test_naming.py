@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_caesar.workspace.naming import branch_name, slug
+from pytest_caesar.workspace.naming import branch_name, shown, slug
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,21 @@ def test_a_slug_of_a_slug_is_itself(text: str) -> None:
 def test_git_accepts_every_branch_name(task_id: str, objective: str) -> None:
     name = branch_name(task_id, objective)
     subprocess.run(["git", "check-ref-format", "--branch", name], check=True, capture_output=True)
+
+
+@given(st.text(max_size=20))
+def test_a_path_in_a_sentence_survives_being_put_on_one_line(path: str) -> None:
+    assert " ".join(shown(path).split()) == shown(path)
+
+
+def test_names_that_differ_in_blanks_alone_are_shown_apart() -> None:
+    names = ["a b", "a  b", " a b", "a b ", "a\nb", "a\tb", "a\u00a0b"]
+    assert [shown(name) for name in names] == [
+        "a b",
+        "a\\x20\\x20b",
+        "\\x20a b",
+        "a b\\x20",
+        "a\\nb",
+        "a\\tb",
+        "a\\xa0b",
+    ]
