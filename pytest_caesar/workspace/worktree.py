@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import stat
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.workspace import locks, observation
@@ -21,6 +18,7 @@ from pytest_caesar.workspace.errors import (
 )
 from pytest_caesar.workspace.git import Git, GitError, Running
 from pytest_caesar.workspace.naming import branch_name, named
+from pytest_caesar.workspace.removal import remove_tree
 from pytest_caesar.workspace.snapshot import read_plain_file
 from pytest_caesar.workspace.survey import Checkout, without_filters
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
@@ -169,32 +167,6 @@ def take_away(top: Path | None, common_dir: Path, refs: Mapping[str, str]) -> No
         with contextlib.suppress(OSError):
             if [entry.name for entry in top.parent.iterdir()] == [".gitignore"]:
                 _remove_if_empty(top.parent)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with all in it; links are removed, read-only folders too."""
-    if folder.is_symlink() or not folder.is_dir():
-        folder.unlink(missing_ok=True)
-        return
-
-    def retry(function: Callable[..., Any], path: str, _: object) -> None:
-        parent = os.path.dirname(path)  # noqa: PTH120 - as shutil gives it
-        for blocked in (parent, path):
-            with contextlib.suppress(OSError):
-                mode = os.lstat(blocked).st_mode
-                if stat.S_ISDIR(mode):
-                    os.chmod(blocked, mode | stat.S_IRWXU, follow_symlinks=True)  # noqa: PTH101
-        if function in (os.open, os.scandir, os.lstat) or function is os.rmdir:
-            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
-                shutil.rmtree(path, ignore_errors=True)
-            return
-        with contextlib.suppress(OSError):
-            function(path)
-
-    if sys.version_info >= (3, 12):
-        shutil.rmtree(folder, onexc=retry)
-    else:
-        shutil.rmtree(folder, onerror=retry)
 
 
 def _make_room(checkout: Checkout, undo: contextlib.ExitStack) -> None:

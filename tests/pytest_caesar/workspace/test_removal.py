@@ -12,8 +12,8 @@ import pytest
 from pytest_caesar.workspace.errors import UnrecordedWorkError
 from pytest_caesar.workspace.isolation import prepare, remove
 from pytest_caesar.workspace.observation import observe
+from pytest_caesar.workspace.removal import remove_tree
 from pytest_caesar.workspace.repository import Repository
-from pytest_caesar.workspace.worktree import remove_tree
 from tests.pytest_caesar.workspace.support import ask, script, sh, work
 
 
@@ -108,6 +108,25 @@ def test_read_only_trees_are_removed() -> None:
         assert not (room / "tree").exists()
     finally:
         shutil.rmtree(room)
+
+
+def test_trees_deeper_than_any_path_are_removed(tmp_path: Path) -> None:
+    start = Path.cwd()
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    try:
+        os.chdir(tree)
+        for _ in range(2200):
+            Path("d").mkdir()
+            os.chdir("d")
+            Path("f").touch()
+    finally:
+        os.chdir(start)
+    try:
+        remove_tree(tree)
+        assert not tree.exists()
+    finally:
+        sh("rm -rf tree", tmp_path)
 
 
 def as_nobody(action: Callable[[], None]) -> int:
