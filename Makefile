@@ -30,8 +30,10 @@ $(READY): pyproject.toml
 demo: setup
 	@$(BIN)/python examples/demo.py
 
+# More workers than cores: many tests wait for a process to end.
+WORKERS ?= auto
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 check: setup
 	$(BIN)/ruff check .
@@ -42,7 +44,7 @@ check: setup
 # coverage starts before pytest, so that the plugin module itself is measured.
 coverage: setup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n auto
+	$(BIN)/coverage run -m pytest -n $(WORKERS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
