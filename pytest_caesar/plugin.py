@@ -246,6 +246,13 @@ class _Listener:
 
             call.excinfo = without_harness(call.excinfo)
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Open the session when only workers compared with snapshots: it names unused ones."""
+        report = getattr(getattr(self._config, "_syrupy", None), "report", None)
+        if report is not None and not report.disable_unused_snapshots and report.num_unused:
+            _open(self._config)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Open the session when the first run arrives."""
         session = self._config.stash.get(SESSION, None)

@@ -378,7 +378,7 @@ class CaesarSession:
             )
         if self.settings.json_path is not None and self.settings.json_path.is_file():
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
-        if "pytest_caesar.snapshots.extension" in sys.modules:
+        if getattr(self.config, "_syrupy", None) is not None:
             from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
 
             lines += unused_lines(self.config)

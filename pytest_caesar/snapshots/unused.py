@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.terminal import one_line
-from pytest_caesar.snapshots.extension import FOLDER
 
 if TYPE_CHECKING:
     import pytest
@@ -26,6 +25,10 @@ def unused_lines(config: pytest.Config) -> list[str]:
     report = getattr(getattr(config, "_syrupy", None), "report", None)
     if report is None or options.update_snapshots or report.disable_unused_snapshots:
         return []
+    if not report.num_unused:
+        return []
+    from pytest_caesar.snapshots.extension import FOLDER  # noqa: PLC0415 - needs syrupy
+
     files = sorted(
         Path(found.location) for found in report.unused if FOLDER in Path(found.location).parts
     )

@@ -170,7 +170,7 @@ def test_a_comparison_that_is_gone_leaves_its_file_unused(
     pytester.makepyfile(test_p=PARAMETERS)
     run("--snapshot-update")
     pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
-    result = run()
+    result = run_both()
     result.stdout.fnmatch_lines(["*3 snapshots unused.*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = result.outlines.index("3 snapshots are not used any more, and fail the run:")
@@ -187,6 +187,15 @@ def test_a_comparison_that_is_gone_leaves_its_file_unused(
     assert sorted(files(pytester.path)) == [
         f"__caesar__/test_p/test_it[{letter}].value.json" for letter in "abc"
     ]
+
+
+def test_unused_files_are_named_where_only_workers_compared(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_p=PARAMETERS)
+    quiet = ("-p", "no:cacheprovider", "-p", "no:randomly")
+    pytester.runpytest_inprocess(*quiet, "--snapshot-update")
+    pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
+    result = pytester.runpytest_subprocess(*quiet, "-n", "2")
+    assert "3 snapshots are not used any more, and fail the run:" in result.outlines
 
 
 def test_a_test_that_fails_or_is_skipped_makes_nothing_unused(
