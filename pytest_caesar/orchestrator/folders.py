@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import secrets
 import stat
 import tempfile
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from caesar_agent.task_directory import open_folder, open_regular
+from pytest_caesar.orchestrator.wardens import removal
 
 MAX_DEPTH: Final = 64
 """Levels of folders that are copied; no task needs as many, and each holds a descriptor."""
@@ -86,58 +86,7 @@ def remove_folder(path: Path) -> bool:
     Returns:
         Whether it is gone. What the system refuses stays; nothing is raised for it.
     """
-    try:
-        with open_folder(path) as root:
-            os.fchmod(root, stat.S_IRWXU)
-            _empty(root)
-        path.rmdir()
-    except OSError:
-        return not os.path.lexists(path)
-    return True
-
-
-def _empty(root: int) -> None:
-    """Empty a folder: each folder below it is first moved up into it.
-
-    So neither Python's stack, nor the number of open files, nor the longest path of the
-    system ends it early.
-    """
-    token = secrets.token_hex(8)
-    pending = _take_apart(root, root, token, 0)
-    made = len(pending)
-    while pending:
-        name = pending.pop()
-        with contextlib.suppress(OSError):
-            _allow(name, root)
-            with open_folder(Path(name), dir_fd=root) as folder:
-                below = _take_apart(folder, root, token, made)
-            made += len(below)
-            pending += below
-            os.rmdir(name, dir_fd=root)
-
-
-def _take_apart(folder: int, root: int, token: str, made: int) -> list[str]:
-    """Remove the files of a folder, move its folders to ``root``, return their new names."""
-    moved: list[str] = []
-    with os.scandir(folder) as entries:
-        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_folder in found:
-        with contextlib.suppress(OSError):
-            if is_folder:
-                _allow(name, folder)
-                new = f"{token}-{made + len(moved)}"
-                os.rename(name, new, src_dir_fd=folder, dst_dir_fd=root)
-                moved.append(new)
-            else:
-                os.unlink(name, dir_fd=folder)
-    return moved
-
-
-def _allow(name: str, folder: int) -> None:
-    """Give a folder back the rights to look into it and to move it."""
-    mode = os.lstat(name, dir_fd=folder).st_mode
-    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-        os.chmod(name, stat.S_IRWXU, dir_fd=folder)
+    return removal.remove_folder(os.fsencode(path))
 
 
 def copy_folder(source: Path, target: Path) -> str:

@@ -142,6 +142,7 @@ def _run_process(
                 stdout=start.log.fd,
                 stderr=stderr.fd,
                 task_directory=start.directory.path,
+                home=home,
             ),
             timeout=timeout,
             grace=grace,

@@ -68,6 +68,8 @@ class ProcessSpec:
         stdout: descriptor that it writes to; both may be the same.
         stderr: likewise.
         task_directory: value of ``CAESAR_TASK_DIR``, by which strangers are recognised.
+        home: a folder to remove with all in it should this process be gone before; None
+            for none.
     """
 
     argv: tuple[str, ...]
@@ -77,6 +79,7 @@ class ProcessSpec:
     stdout: int
     stderr: int
     task_directory: Path
+    home: Path | None = None
 
 
 def supervise(
@@ -160,6 +163,7 @@ class _Run:
             "cwd": os.fsencode(spec.cwd),
             "timeout": float(self.timeout),
             "grace": self.grace,
+            "home": b"" if spec.home is None else os.fsencode(spec.home),
         }
         # An earlier agent may have ended the reaper just now: then once more, with another one.
         ready = self._first_answer(request) or self._first_answer(request)

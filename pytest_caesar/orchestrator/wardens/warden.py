@@ -7,6 +7,7 @@ import signal
 from typing import Any
 
 from pytest_caesar.orchestrator.wardens.link import Link
+from pytest_caesar.orchestrator.wardens.removal import remove_folder
 from pytest_caesar.orchestrator.wardens.starting import start
 from pytest_caesar.orchestrator.wardens.tree import (
     become_subreaper,
@@ -67,6 +68,8 @@ class Warden:
         code, number = self.status or (None, None)
         left = [(pid, name, group) for pid, (name, group) in self.left.items()]
         self.link.send(("ended", code, number, self.why, left, survivors))
+        if self.why == "orphaned" and request["home"]:
+            remove_folder(request["home"])
         wake_unattended(self.parent, self.harness)
 
     def _watch(self, deadline: float, grace: float) -> None:

@@ -47,10 +47,15 @@ def nobody_is_left(bench: Bench) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_no_agent_survives_a_harness_that_is_ended(bench: Bench, number: signal.Signals) -> None:
+    home = bench.task_directory.with_name("home")
+    (home / "below").mkdir(parents=True)
+    (home / "below" / "token").touch()
     with harness("wait", bench) as process:
         process.send_signal(number)
         process.wait()
     assert nobody_is_left(bench)
+    # Ctrl-C is the harness's own to handle: it removes what it made itself.
+    assert number == signal.SIGINT or eventually(lambda: not home.exists())
 
 
 def test_no_agent_survives_a_harness_that_leaves_without_a_word(bench: Bench) -> None:

@@ -70,6 +70,7 @@ def delegate() -> None:
                 stdout=log.fileno(),
                 stderr=log.fileno(),
                 task_directory=folder,
+                home=folder.with_name("home"),
             ),
             timeout=60,
         )
