@@ -358,7 +358,8 @@ class Delegation:
         except OSError as error:
             lost = Diagnostic(
                 code="record-unwritable",
-                message=f"the run could not be kept in its task directory: {error}",
+                message="the run could not be kept in its task directory: "
+                f"{error.strerror or error}",
                 path=str(run.task_dir),
             )
             return replace(run, diagnostics=(*run.diagnostics, lost))
