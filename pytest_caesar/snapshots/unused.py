@@ -23,7 +23,11 @@ def unused_lines(config: pytest.Config) -> list[str]:
     """
     options = config.option
     report = getattr(getattr(config, "_syrupy", None), "report", None)
-    if report is None or options.update_snapshots or report.disable_unused_snapshots:
+    if (
+        report is None
+        or options.update_snapshots
+        or getattr(report, "disable_unused_snapshots", False)
+    ):
         return []
     if not report.num_unused:
         return []
