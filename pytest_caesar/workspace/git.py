@@ -45,6 +45,7 @@ STDERR_TAIL = 2000
 _PINNED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
+    "core.untrackedCache=false",
     "core.pager=cat",
     "core.quotePath=true",
     "core.ignoreStat=false",

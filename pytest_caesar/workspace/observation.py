@@ -25,6 +25,9 @@ from pytest_caesar.workspace.survey import check_ignored, read_head, read_refs
 from pytest_caesar.workspace.tampering import repository_findings
 from pytest_caesar.workspace.values import Kind, Observation, ObservedChange, Patch, Workspace
 
+MIN_INDEX_BYTES = 64 << 20
+"""Bytes of the agent's own index that are read at least; beyond four times the first it is none."""
+
 _ACTIONS: dict[str, Action] = {
     "A": "created",
     "C": "created",
@@ -126,6 +129,8 @@ def _observe(snapshot: Snapshot) -> Observation:
             folders = open_up(snapshot.top, passed_over, undo)
             closed = _closed_changes(snapshot, observer, folders)
             scan = observer.scan()
+            if scan.unreadable and not folders and not snapshot.closed:
+                raise _UnverifiedError(f"something cannot be read: {scan.unreadable[0]}")
         before = _before(snapshot, observer, scan)
         known = {*before, *scan.paths, *_force_added(snapshot, observer)}
         paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
@@ -188,7 +193,8 @@ def _force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
 
     What it tracks it means to hand in. Its index is read as data, in our own git directory.
     """
-    index = read_plain_file(snapshot.git_dir / "index", 1 << 30)
+    limit = max(MIN_INDEX_BYTES, 4 * len(snapshot.index))
+    index = read_plain_file(snapshot.git_dir / "index", limit)
     if not index or index in (snapshot.index, snapshot.first_index):
         return []
     theirs = observer.folder / "their-index"

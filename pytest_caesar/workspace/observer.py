@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_caesar.workspace.fifos import Fifos
-from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.git import Git, Result
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.snapshot import Snapshot, is_within
 
@@ -24,9 +24,8 @@ MAX_FILE_BYTES = 1 << 30
 _REFUSED = b"Ignoring path "
 """How git says that it cannot hold a name."""
 
-_OPENING = "could not open directory"
-_CLOSED = ("Permission denied", "File name too long")
-"""How git says that it passed something over."""
+_REMARKS = ("error: ", "warning: ", "hint: ", "fatal: ")
+"""How git begins what it says; that it passed a file over it says with the bare name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +130,9 @@ class Observer:
             path = record.rstrip(b"/")
             if not is_within(path, excluded):
                 (nested if path != record else untracked).append(path)
-        said = (modified.stderr + listed.stderr).decode("utf-8", "backslashreplace").splitlines()
-        unreadable = tuple(line for line in said if line.endswith(_CLOSED) or _OPENING in line)
-        return Scan(tracked, tuple(untracked), tuple(nested), unreadable)
+        passed_over = [line for line in _lines(modified) if not line.startswith(_REMARKS)]
+        passed_over += [line for line in _lines(listed) if "could not open directory" in line]
+        return Scan(tracked, tuple(untracked), tuple(nested), tuple(passed_over))
 
     def stage(self, paths: Iterable[bytes]) -> dict[bytes, str]:
         """Put the present state of ``paths`` into the observer's own index.
@@ -285,6 +284,10 @@ def _alternate(path: Path) -> bytes:
     if raw.startswith((b'"', b"#")) or b"\n" in raw:
         raw = b'"' + raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
     return raw
+
+
+def _lines(result: Result) -> list[str]:
+    return result.stderr.decode("utf-8", "backslashreplace").splitlines()
 
 
 def _list(paths: Sequence[bytes]) -> bytes:

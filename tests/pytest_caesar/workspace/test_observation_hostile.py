@@ -562,27 +562,35 @@ def test_the_task_directory_may_vanish(repo: Repository) -> None:
     assert actions(observation) == {"a.txt": "modified"}
 
 
+def put_before_git(folder: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    """Put a program before git that does what a ``case`` of sh says."""
+    program, git = folder / "bin" / "git", shutil.which("git")
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncase "$GIT_DIR $*" in\n{case};;\nesac\nexec {git} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+
 def test_a_full_disk_of_the_repository_hides_nothing(
     repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = prepare(ask(repo))
     (workspace.path / "a.txt").write_text("two\n")
-    full, git = tmp_path / "bin" / "git", shutil.which("git")
-    full.parent.mkdir()
-    full.write_text(
-        f"""#!/bin/sh
-case "$GIT_DIR $*" in
-    {repo.path}/*update-index*)
-        echo "fatal: unable to write new index file: No space left on device" >&2; exit 128;;
-esac
-exec {git} "$@"
-"""
-    )
-    full.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{full.parent}:{os.environ['PATH']}")
+    full = 'echo "fatal: unable to write new index file: No space left on device" >&2; exit 128'
+    put_before_git(tmp_path, monkeypatch, f"{repo.path}/*update-index*) {full}")
     observation = observe(workspace)
     assert observation.verified, observation.diagnostics
     assert actions(observation) == {"a.txt": "modified"}
+
+
+def test_a_file_that_git_passes_over_is_an_answer_without_verification(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = prepare(ask(repo))
+    put_before_git(tmp_path, monkeypatch, '*diff-files*) echo "a.txt: Input/output error" >&2')
+    observation = observe(workspace)
+    assert observation.verified is False
+    assert "cannot be read: a.txt: Input/output error" in observation.diagnostics[0].message
 
 
 def test_an_interrupted_observation_leaves_no_git_behind(
