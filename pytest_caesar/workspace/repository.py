@@ -22,6 +22,8 @@ IDENTITY = ("Caesar", "caesar@example.invalid")
 FIRST_COMMIT = 946684800
 """Date of the first commit, in seconds: 2000-01-01T00:00:00Z. Each next one is a minute later."""
 
+_REMOTE_COMMANDS = frozenset({"clone", "fetch", "pull", "push", "ls-remote", "remote", "submodule"})
+
 
 @dataclass(frozen=True, slots=True)
 class Repository:
@@ -125,7 +127,11 @@ class Repository:
         Raises:
             GitError: it failed.
         """
-        return self._run(*arguments, date=FIRST_COMMIT)
+        variables = _variables(FIRST_COMMIT)
+        if _REMOTE_COMMANDS.intersection(arguments):
+            # Asked for by name; by itself no git of ours reaches for a remote.
+            variables = {**variables, "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+        return os.fsdecode(Git(self.path, variables, isolated=True).run(*arguments).stdout)
 
     def status(self) -> str:
         """Return ``git status --porcelain``: "" when nothing differs from HEAD."""

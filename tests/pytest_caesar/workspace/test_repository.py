@@ -102,3 +102,13 @@ def test_content_is_read_back_as_it_was_written(repo: Repository) -> None:
     repo.write("deep/er/x.txt", "é\r\n")
     assert repo.read("deep/er/x.txt") == "é\r\n"
     assert repo.status() == "?? deep/\n"
+
+
+def test_remotes_are_reached_when_a_test_asks_for_it(repo: Repository, tmp_path: Path) -> None:
+    other = Repository.create(tmp_path / "other")
+    commit = other.commit({"o.txt": "o\n"})
+    repo.git("fetch", "--quiet", str(other.path), "main:refs/heads/theirs")
+    assert repo.git("rev-parse", "theirs").strip() == commit
+    repo.git("push", "--quiet", str(other.path), "main:refs/heads/ours")
+    repo.git("submodule", "--quiet", "add", str(other.path), "dep")
+    assert repo.read("dep/o.txt") == "o\n"
