@@ -10,8 +10,9 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import AnswerEvent, Event, QuestionEvent, Task
 from caesar_agent.documents.timestamps import utc_now
 from caesar_agent.errors import CaesarError
+from caesar_agent.event_lines import EventReading
 from caesar_agent.event_log import EventLog
-from caesar_agent.event_reading import EventTail, read_events
+from caesar_agent.event_reading import EventTail, mentions, read_events
 from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.terminal import one_line
 from pytest_caesar.orchestrator.logs import Log
@@ -110,30 +111,37 @@ class Narration:
         Where the agent wrote ``finished`` itself, that word stands and none is added.
         """
         cut = self._translate_rest()
-        reading = read_events(self._directory.events_file, task_id=self._task.id)
-        end: Event | None = None
+        reading: EventReading | None = None
         if self._complete:
             pass  # it has its end already
         elif outcome.timed_out:
             deadline = told_seconds(self._task.deadline_ms)
             text = f"the deadline of {deadline} passed; the agent was ended"
-            end = self._append(type="error", message=text, fatal=True)
+            self._append(type="error", message=text, fatal=True)
         elif outcome.status == "cancelled":
-            end = self._append(
+            self._append(
                 type="error", message="the task was cancelled; the agent was ended", fatal=True
             )
-        elif not any(event.type == "finished" for event in reading.events):
-            end = self._append(
-                type="finished",
-                status="success" if outcome.status == "succeeded" else "failed",
-                exit_code=outcome.exit_code,
-            )
-        # Nobody else writes any more: a log that takes its time is not read a second time.
-        self.events = reading.events if end is None else (*reading.events, end)
+        else:
+            # A log that takes its time is read a second time only where there is no other way.
+            if mentions(self._directory.events_file, b'"finished"'):
+                reading = self._read_all()
+            if reading is None or not any(event.type == "finished" for event in reading.events):
+                self._append(
+                    type="finished",
+                    status="success" if outcome.status == "succeeded" else "failed",
+                    exit_code=outcome.exit_code,
+                )
+                reading = None
+        reading = reading or self._read_all()
+        self.events = reading.events
         self.diagnostics = (*reading.diagnostics, *cut, *self._unheard())
         if self._unwritable is not None:
             self.diagnostics = (*self.diagnostics, self._unwritable)
         self.poll()
+
+    def _read_all(self) -> EventReading:
+        return read_events(self._directory.events_file, task_id=self._task.id)
 
     def _translate_rest(self) -> list[Diagnostic]:
         """Translate what is left of the stream, as far back as recovery reads at most."""
@@ -185,13 +193,12 @@ class Narration:
         for event in events:
             self._append(type=event.type, **event.fields)
 
-    def _append(self, **event: Any) -> Event | None:
+    def _append(self, **event: Any) -> None:
         try:
-            return self._writer.append(**event)
+            self._writer.append(**event)
         except (CaesarError, OSError) as error:
             self._unwritable = Diagnostic(
                 code="events-unwritable",
                 message=f"an event could not be written to the log: {error}",
                 path=str(self._directory.events_file),
             )
-            return None

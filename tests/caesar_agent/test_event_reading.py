@@ -201,3 +201,21 @@ def test_lines_before_the_end_of_a_huge_log_are_not_counted(
     assert cut.code == "events-cut"
     assert cut.message.endswith("bytes were not read; line numbers count from there")
     assert broken.line == 3
+
+
+@pytest.mark.parametrize("before", [0, 2**20 - 3, 2**20, 3 * 2**20 - 1])
+def test_a_word_is_found_wherever_it_stands(path: Path, before: int) -> None:
+    assert not event_reading.mentions(path, b"word")
+    path.write_bytes(b" " * before + b"word" + b" " * 10)
+
+    assert event_reading.mentions(path, b"word")
+    assert not event_reading.mentions(path, b"words")
+
+
+def test_a_word_before_what_is_read_does_not_count(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_reading, "MAX_EVENTS_BYTES", 10)
+    path.write_bytes(b"word" + b" " * 10)
+
+    assert not event_reading.mentions(path, b"word")
