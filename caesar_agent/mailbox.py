@@ -124,7 +124,7 @@ class Mailbox:
     def poll(self, question_id: str) -> Reply | None:
         """Look once; None while the question is open. Cheap enough for every few milliseconds."""
         name = file_name(question_id)
-        with files.folder(self.directory.path, "answers") as folder:
+        with files.folder(self.directory, "answers") as folder:
             if folder is None:
                 return None
             parse = functools.partial(parse_reply, question_id)
@@ -202,7 +202,7 @@ class Mailbox:
         """
         name = file_name(question_id)
         check_text("answer", text)
-        with files.folder(self.directory.path, "questions") as folder:
+        with files.folder(self.directory, "questions") as folder:
             if folder is None:
                 raise UnknownQuestionError(question_id=question_id, problem="")
             try:
@@ -273,7 +273,7 @@ class Mailbox:
 
     def _create(self, kind: Literal["questions", "answers"], question_id: str, data: bytes) -> bool:
         name = file_name(question_id)
-        with files.folder(self.directory.path, kind, create=True) as folder:
+        with files.folder(self.directory, kind, create=True) as folder:
             if folder is None:  # somebody removed it again at this very moment
                 raise FileNotFoundError(str(self.directory.path / kind))
             return files.create(folder, name, data)

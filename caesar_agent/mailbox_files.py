@@ -10,11 +10,11 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from caesar_agent.mailbox_errors import UnsafeMailboxError
-from caesar_agent.task_directory import MAX_MAILBOX_BYTES, read_bounded
+from caesar_agent.task_directory import MAX_MAILBOX_BYTES, TaskDirectory, read_bounded
 
 MAX_FILES = 10_000
 """Most names of one folder that are looked at, so that a flood costs a bounded time."""
@@ -29,30 +29,42 @@ class NotReadableError(OSError):
 
 
 @contextmanager
-def folder(parent: Path, name: str, *, create: bool = False) -> Iterator[int | None]:
+def folder(
+    parent: Path | TaskDirectory, name: str, *, create: bool = False
+) -> Iterator[int | None]:
     """Open a folder directly below ``parent``; None when it is not there.
 
     Raises:
         UnsafeMailboxError: it is a link or no folder at all.
-        OSError: it cannot be created or opened.
+        OSError: it cannot be created or opened, or ``parent`` was replaced.
     """
-    if create:
-        with suppress(FileExistsError):
-            (parent / name).mkdir(mode=0o700)
-    try:
-        descriptor = os.open(parent / name, _FOLDER)
-    except FileNotFoundError:
-        yield None
-        return
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            problem = "is a link" if (parent / name).is_symlink() else "is not a folder"
-            raise UnsafeMailboxError(path=str(parent / name), problem=problem) from error
-        raise
-    try:
+    path = (parent.path if isinstance(parent, TaskDirectory) else parent) / name
+    with ExitStack() as closing:
+        above: int | None = None
+        if isinstance(parent, TaskDirectory) and parent.parent is not None:
+            try:
+                above = closing.enter_context(parent.opened())
+            except FileNotFoundError:
+                if create:
+                    raise
+                yield None
+                return
+        there = path if above is None else Path(name)
+        if create:
+            with suppress(FileExistsError):
+                os.mkdir(there, 0o700, dir_fd=above)
+        try:
+            descriptor = os.open(there, _FOLDER, dir_fd=above)
+        except FileNotFoundError:
+            yield None
+            return
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                problem = "is a link" if path.is_symlink() else "is not a folder"
+                raise UnsafeMailboxError(path=str(path), problem=problem) from error
+            raise
+        closing.callback(os.close, descriptor)
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def names(descriptor: int) -> tuple[list[str], bool]:

@@ -185,7 +185,7 @@ class MailboxReader:
         )
 
     def _read_questions(self, *, final: bool) -> None:
-        with files.folder(self._directory.path, "questions") as folder:
+        with files.folder(self._directory, "questions") as folder:
             if folder is None:
                 return
             found, more = files.names(folder)
@@ -223,7 +223,7 @@ class MailboxReader:
         return None if isinstance(question, Broken) else question
 
     def _read_replies(self, *, final: bool) -> None:
-        with files.folder(self._directory.path, "answers") as folder:
+        with files.folder(self._directory, "answers") as folder:
             if folder is None:
                 return
             for question_id in self._questions.keys() - self._replies.keys():

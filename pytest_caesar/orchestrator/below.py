@@ -62,7 +62,7 @@ def nest(
         inherited=Inherited(tasks=directory.path.parent, config=parent.config),
     )
     return Nesting(
-        directory.path,
+        directory,
         asker=Asker(
             agent=parent.agent,
             depth=parent.depth,

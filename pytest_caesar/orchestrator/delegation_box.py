@@ -15,6 +15,7 @@ from caesar_agent.errors import DocumentError
 from caesar_agent.mailbox_errors import UnsafeMailboxError
 from caesar_agent.mailbox_reader import Attempts, Broken
 from caesar_agent.mailbox_values import is_valid_id
+from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.terminal import printable
 
 MAX_DIAGNOSTICS = 20
@@ -29,8 +30,9 @@ class DelegationBox:
         limit: most requests that are read; the rest is left aside.
     """
 
-    def __init__(self, directory: Path, *, limit: int) -> None:
+    def __init__(self, directory: Path | TaskDirectory, *, limit: int) -> None:
         self._directory = directory
+        self._path = directory.path if isinstance(directory, TaskDirectory) else directory
         self._limit = limit
         self._seen: set[str] = set()
         self._attempts = Attempts()
@@ -43,7 +45,7 @@ class DelegationBox:
 
     def open(self) -> None:
         """Make the folder whose being there says that requests are taken."""
-        (self._directory / REQUESTS).mkdir(mode=0o700)
+        (self._path / REQUESTS).mkdir(mode=0o700)
 
     def new(self, *, final: bool = False) -> tuple[DelegationFile, ...]:
         """Return the requests that came since the last call, in the order in which they came.
@@ -56,7 +58,7 @@ class DelegationBox:
         except UnsafeMailboxError as error:
             self._note("delegation-unsafe", error.path, str(error))
         except OSError as error:
-            path = str(self._directory / REQUESTS)
+            path = str(self._path / REQUESTS)
             self._note("delegation-unsafe", path, f"requests cannot be read: {error.strerror}")
         return ()
 

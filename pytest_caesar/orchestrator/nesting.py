@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.delegation import DelegationFile
 from caesar_agent.errors import CaesarError
+from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.terminal import one_line
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.places import Place, safe_id
@@ -125,7 +126,7 @@ class Nesting:
 
     def __init__(
         self,
-        directory: Path,
+        directory: Path | TaskDirectory,
         *,
         asker: Asker,
         team: Team,

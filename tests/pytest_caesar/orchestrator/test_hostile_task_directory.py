@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from caesar_agent import mailbox_files
 from caesar_agent.errors import EventLogError
 from caesar_agent.event_log import EventLog
 from caesar_agent.task_directory import TaskDirectory
@@ -137,3 +138,26 @@ def test_folders_deeper_than_python_recurses_lose_no_run(
 
     assert run.outcome.exit_code == 0
     assert not Path(bytes(run.raw_log).decode().strip()).exists()
+
+
+def test_no_answer_is_written_through_a_link(tmp_path: Path) -> None:
+    tasks, mine = tmp_path / "tasks", tmp_path / "mine"
+    (tasks / "t_1" / "questions").mkdir(parents=True)
+    mine.mkdir()
+    parent = os.open(tasks, os.O_RDONLY)
+    try:
+        directory = TaskDirectory(tasks / "t_1", parent)
+        with mailbox_files.folder(directory, "questions") as folder:
+            assert folder is not None
+        (tasks / "t_1").rename(tasks / "gone")
+        with mailbox_files.folder(directory, "questions") as folder:
+            assert folder is None
+        (tasks / "t_1").symlink_to(mine)
+        with (
+            pytest.raises(OSError, match="t_1"),
+            mailbox_files.folder(directory, "answers", create=True),
+        ):
+            pass
+    finally:
+        os.close(parent)
+    assert list(mine.iterdir()) == []
