@@ -33,15 +33,17 @@ class Fifos:
         return bool(self._found)
 
     def feed(self) -> bool:
-        """Give an end of file to whoever waits; tell whether anybody may wait again."""
+        """Give an end of file to whoever waits; tell whether anybody did."""
         if self._found is None:
             self._found = [path for path, _ in zip(self._search(), range(MAX_FIFOS), strict=False)]
+        fed = False
         for path in self._found:
             try:
                 os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+                fed = True
             except OSError:  # noqa: PERF203 - each may be gone by itself
                 continue  # nobody waits on it
-        return self.known
+        return fed
 
     def _search(self) -> Iterator[str]:
         for store in self._stores:

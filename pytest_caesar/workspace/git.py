@@ -33,8 +33,11 @@ REAP_TIMEOUT = 5.0
 STALL_INTERVAL = 0.5
 """Seconds without an end after which somebody looks what git waits for, again and again."""
 
-HELP_INTERVAL = 0.02
-"""Seconds until FIFOs that are known are fed again."""
+FEED_INTERVAL = 0.002
+"""Seconds until FIFOs are fed again when somebody waited on one: an agent can make many."""
+
+MAX_FEED_INTERVAL = 0.05
+"""Seconds until FIFOs that are known are fed again at the latest."""
 
 SLEEP_TIMEOUT = 10.0
 """Seconds that git may sleep without doing anything; it asks nobody, and disks count as doing."""
@@ -252,7 +255,8 @@ class Running:
         begin = monotonic()
         end = begin + timeout
         known = self._fifos is not None and self._fifos.known
-        look = begin + (HELP_INTERVAL if known else STALL_INTERVAL)
+        interval = FEED_INTERVAL if known else STALL_INTERVAL
+        look = begin + interval
         asleep = 0.0
         pulse = Pulse(self._process.pid)
         with selectors.DefaultSelector() as selector:
@@ -264,8 +268,7 @@ class Running:
                 if now >= end:
                     raise self._late(timeout)
                 if now >= look:
-                    known = self._fifos is not None and self._fifos.feed()
-                    interval = HELP_INTERVAL if known else STALL_INTERVAL
+                    interval = self._help(interval)
                     look = now + interval
                     # Counted, not measured: after a Ctrl-Z much time has passed for nobody.
                     asleep = 0.0 if pulse.beats() else asleep + interval
@@ -278,6 +281,14 @@ class Running:
                     else:
                         selector.unregister(key.fileobj)
         return tuple(b"".join(parts) for parts in chunks.values())  # type: ignore[return-value]
+
+    def _help(self, interval: float) -> float:
+        """Feed FIFOs; return the seconds until it is worth trying again."""
+        if self._fifos is None:
+            return STALL_INTERVAL
+        if self._fifos.feed():
+            return FEED_INTERVAL
+        return min(2 * interval, MAX_FEED_INTERVAL) if self._fifos.known else STALL_INTERVAL
 
     def _reap(self) -> int:
         end = monotonic() + REAP_TIMEOUT
