@@ -21,7 +21,6 @@ from pytest_caesar.workspace.survey import (
     read_refs,
     read_rules,
     take_marks,
-    without_filters,
 )
 
 MAX_INDEX_BYTES = 2 << 30
@@ -78,7 +77,7 @@ def of_commit(
     folder = new_folder(room)
     try:
         observer = Observer(snapshot, folder)
-        _normalise_index(Git(checkout.top, config=without_filters(settings)), observer, checkout)
+        _normalise_index(checkout.quiet_git(settings), observer, checkout)
         if observer.index.read_bytes() == index:
             return snapshot
         return replace(
@@ -125,7 +124,7 @@ def of_work_tree(
         room: where a git directory may be made later.
     """
     index, index_time = _read_index(checkout)
-    quiet = Git(checkout.top, config=without_filters(settings))
+    quiet = checkout.quiet_git(settings)
     # Side by side: the one walks the files, the other the index.
     status = quiet.start(
         *("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all"),

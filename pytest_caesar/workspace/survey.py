@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_caesar.workspace.errors import RepositoryError
+from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
 from pytest_caesar.workspace.snapshot import read_plain_file
@@ -49,7 +50,11 @@ class Checkout:
     @property
     def git(self) -> Git:
         """Git in this checkout, with the user's configuration."""
-        return Git(self.top)
+        return Git(self.top, fifos=Fifos(self.top, (self.common_dir,)))
+
+    def quiet_git(self, settings: dict[str, str]) -> Git:
+        """Git in this checkout that runs no filter; see ``without_filters``."""
+        return replace(self.git, config=without_filters(settings))
 
 
 def locate(folder: Path) -> Checkout | None:

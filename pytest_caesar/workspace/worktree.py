@@ -20,7 +20,7 @@ from pytest_caesar.workspace.git import Git, GitError, Running
 from pytest_caesar.workspace.naming import branch_name, named
 from pytest_caesar.workspace.removal import remove_tree
 from pytest_caesar.workspace.snapshot import read_plain_file
-from pytest_caesar.workspace.survey import Checkout, without_filters
+from pytest_caesar.workspace.survey import Checkout
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 MAX_BRANCHES = 100
@@ -54,7 +54,7 @@ def create(
     top = checkout.top / ".caesar" / "wt" / request.task_id
     if os.path.lexists(top):
         raise OccupiedError(what=str(top), remedy="Remove it, or choose another task id.")
-    git = Git(checkout.top, config=without_filters(settings))
+    git = checkout.quiet_git(settings)
     status = git.start(
         "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from pytest_caesar.workspace.errors import RepositoryError
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.repository import Repository
-from tests.pytest_caesar.workspace.support import ask, sh, work
+from tests.pytest_caesar.workspace.support import actions, ask, observed, script, sh, work
 
 
 @pytest.mark.parametrize("how", ["ext", "upload-pack"])
@@ -55,3 +56,15 @@ def test_a_configuration_that_gives_nothing_is_refused_with_the_cause(
     sh("mkfifo .git/inc; git config include.path inc", repo.path)
     with pytest.raises(RepositoryError, match=r"did nothing for 0\.5 s .* include\.path"):
         prepare(ask(repo))
+
+
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+@pytest.mark.parametrize("where", ["src/.gitattributes", "src/.gitignore"])
+def test_fifos_that_an_agent_left_do_not_stop_the_next_one(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, where: str, isolation: str
+) -> None:
+    monkeypatch.setattr("pytest_caesar.workspace.git.STALL_INTERVAL", 0.05)
+    monkeypatch.setattr("pytest_caesar.workspace.git.SLEEP_TIMEOUT", 5.0)
+    os.mkfifo(repo.path / where)
+    observation = observed(repo, script("echo two > a.txt"), isolation=isolation)
+    assert actions(observation) == {"a.txt": "modified"}
