@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 
+from pytest_caesar.orchestrator.folders import remove_folder
 from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
@@ -77,6 +79,25 @@ def test_task_directories_are_kept(pytester: pytest.Pytester, run: Runs) -> None
     assert len(list(kept.glob("*/t_0001/task.json"))) == 5
     run("--caesar-agent=./agent.sh", "--caesar-keep=kept")
     assert (kept / "test_it.py-test_it[0]" / "t_0001-2" / "task.json").is_file()
+
+
+def test_a_task_directory_of_any_depth_is_kept_in_part_and_told(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    script = pytester.path / "deep.py"
+    script.write_text(
+        f"#!{sys.executable}\nimport os\nos.chdir(os.environ['CAESAR_TASK_DIR'])\n"
+        "for _ in range(1200):\n    os.mkdir('d')\n    os.chdir('d')\n"
+    )
+    script.chmod(0o755)
+    pytester.makepyfile(
+        test_it="def test_it(caesar_orchestrator):\n    caesar_orchestrator.delegate('Dig')\n"
+    )
+    result = run("--caesar-agent=./deep.py", "--caesar-keep=kept")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["problem: *was not copied whole*without folders below 64 levels"])
+    assert (pytester.path / "kept" / "test_it.py-test_it" / "t_0001" / "task.json").is_file()
+    remove_folder(pytester.path)  # what pytest would do here later recurses
 
 
 def test_junit_has_a_property_for_each_run(pytester: pytest.Pytester, run: Runs) -> None:
