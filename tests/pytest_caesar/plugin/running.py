@@ -20,6 +20,9 @@ QUIET = (
     "no:randomly",
     "-W",
     "error",
+    # syrupy 6 (the last for Python 3.10) warns of --snapshot-update with workers.
+    "-W",
+    "ignore:syrupy:pytest.PytestWarning",
     "--strict-markers",
 )
 """Options of every inner run: what is only in the way is left out."""
