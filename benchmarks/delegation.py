@@ -66,7 +66,7 @@ def rows() -> list[Row]:
         )
 
         def call() -> None:
-            run = in_process.delegate("Do nothing.", isolation="inplace", mode="read-only")
+            run = in_process.delegate("Do nothing.", isolation="inplace")
             assert run.succeeded, run
 
         def call_worktree() -> None:
