@@ -21,7 +21,7 @@ TASK = {
     "objective": "Fix the parser",
     "mode": "write",
     "isolation": "worktree",
-    "workspace": "/work/tree",
+    "workspace": "/ws/tree",
     "deadline_ms": 1000,
     "report_path": "/tasks/t_0042/report.json",
     "events_path": "/tasks/t_0042/events.jsonl",

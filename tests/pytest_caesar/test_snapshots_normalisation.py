@@ -80,9 +80,9 @@ def test_the_same_value_gets_the_same_placeholder() -> None:
 
 
 def test_the_longest_root_comes_first() -> None:
-    normaliser = Normaliser({"/work": "<repo>", "/work/wt/a": "<workspace>", "/": "<root>"})
-    assert normaliser.text("/work/wt/a/x.py /work/wt/ab /work.d /work") == (
-        "<workspace>/x.py <repo>/wt/ab /work.d <repo>"
+    normaliser = Normaliser({"/ws": "<repo>", "/ws/wt/a": "<workspace>", "/": "<root>"})
+    assert normaliser.text("/ws/wt/a/x.py /ws/wt/ab /ws.d /ws") == (
+        "<workspace>/x.py <repo>/wt/ab /ws.d <repo>"
     )
 
 

@@ -34,7 +34,7 @@ def task(**more: Any) -> Task:
             "objective": "Fix the parser",
             "mode": "write",
             "isolation": "worktree",
-            "workspace": "/work/tree",
+            "workspace": "/ws/tree",
             "deadline_ms": 1000,
             "report_path": "/tasks/t_0042/report.json",
             "events_path": "/tasks/t_0042/events.jsonl",
@@ -73,7 +73,7 @@ def test_constraints_begin_with_read_only_and_end_with_the_workspace() -> None:
         f"- {READ_ONLY}",
         "- Keep the API",
         f"- {NO_NETWORK}",
-        "- Stay inside the workspace: /work/tree",
+        "- Stay inside the workspace: /ws/tree",
     ]
 
 
@@ -139,7 +139,7 @@ def test_a_short_brief_says_where_the_task_is() -> None:
     brief = short_brief(task(context="x" * 500_000))
 
     assert len(brief.encode()) < MAX_ARGUMENT_BYTES
-    for words in ("t_0042", "CAESAR_TASK_FILE", "/work/tree", "/tasks/t_0042/report.json"):
+    for words in ("t_0042", "CAESAR_TASK_FILE", "/ws/tree", "/tasks/t_0042/report.json"):
         assert words in brief
 
 

@@ -17,7 +17,7 @@ from pytest_caesar.workspace.reconciliation import (
 )
 from pytest_caesar.workspace.values import Observation, ObservedChange
 
-WORKSPACE = "/work/space"
+WORKSPACE = "/ws/space"
 
 
 def declared(*entries: tuple[str, Action] | tuple[str, Action, str]) -> list[Change]:
@@ -84,9 +84,9 @@ def test_every_path_of_either_side_gets_one_verdict_in_path_order() -> None:
         "d//a.txt",
         "d/./a.txt",
         "x/../d/a.txt",
-        "/work/space/d/a.txt",
-        "//work/space//d/a.txt",
-        "/work/space/./x/../d/a.txt",
+        "/ws/space/d/a.txt",
+        "//ws/space//d/a.txt",
+        "/ws/space/./x/../d/a.txt",
     ],
 )
 def test_a_path_is_recognised_in_every_spelling(spelling: str) -> None:
@@ -95,7 +95,7 @@ def test_a_path_is_recognised_in_every_spelling(spelling: str) -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["/etc/hosts", "nope.txt", "../other", "", ".", "/work/spaces/a"])
+@pytest.mark.parametrize("path", ["/etc/hosts", "nope.txt", "../other", "", ".", "/ws/spaces/a"])
 def test_what_git_does_not_show_is_a_phantom(path: str) -> None:
     result = reconcile(declared((path, "modified")), shown(), workspace=WORKSPACE)
     (entry,) = result.phantom
