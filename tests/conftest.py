@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import compileall
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from pytest_caesar.workspace.removal import remove_tree
 
 pytest_plugins = ["pytester"]
 
@@ -25,6 +28,16 @@ def _outside_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
         *("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"),
     ):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_deep_folders_left(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Remove what the tests made, deep folders too: a later pytest clears them by recursion."""
+    yield
+    if not request.session.testsfailed:
+        remove_tree(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session", autouse=True)
