@@ -90,7 +90,7 @@ def test_what_is_broken_fails_with_what_to_mend(pytester: pytest.Pytester, run: 
             "nothing was written to $CAESAR_REPORT_PATH: write the report there before you exit",
             "process: succeeded, exit code 0, *",
             "task directory: *",
-            "clause: Le contrat minimal : deux variables",
+            "clause: The minimal contract: two variables",
         ]
     )
     result.assert_outcomes(failed=1, skipped=5, deselected=len(REQUIREMENTS) - 6)
