@@ -19,7 +19,8 @@ _NOT_BLANK = re.compile(r"\S")
 Item = TypeVar("Item")
 
 
-def _integer(value: object) -> object:
+def integer(value: object) -> object:
+    """Take an integer in every spelling of JSON; ``3.0`` is one, a boolean is not."""
     if type(value) is int:
         return value
     if type(value) is float and value.is_integer():
@@ -32,7 +33,12 @@ def _integer(value: object) -> object:
 def _timestamp(value: str) -> str:
     if is_timestamp(value):
         return value
-    raise PydanticCustomError(
+    raise not_a_timestamp(value)
+
+
+def not_a_timestamp(value: str) -> PydanticCustomError:
+    """Return the error of a text that should be a time."""
+    return PydanticCustomError(
         "not-a-timestamp",
         "expected an RFC 3339 time with its offset, such as 2026-08-09T10:00:00.000Z, found {found}",
         {"found": describe(value)},
@@ -61,7 +67,7 @@ Null is read as absent everywhere; the schemas say what to write."""
 
 Integer = Annotated[
     int,
-    BeforeValidator(_integer),
+    BeforeValidator(integer),
     Field(ge=-MAX_INTEGER, le=MAX_INTEGER),
     WithJsonSchema({"type": "integer", "minimum": -MAX_INTEGER, "maximum": MAX_INTEGER}),
 ]
@@ -69,7 +75,7 @@ Integer = Annotated[
 
 Count = Annotated[
     int,
-    BeforeValidator(_integer),
+    BeforeValidator(integer),
     Field(ge=0, le=MAX_INTEGER),
     WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}),
 ]
@@ -77,7 +83,7 @@ Count = Annotated[
 
 Positive = Annotated[
     int,
-    BeforeValidator(_integer),
+    BeforeValidator(integer),
     Field(gt=0, le=MAX_INTEGER),
     WithJsonSchema({"type": "integer", "exclusiveMinimum": 0, "maximum": MAX_INTEGER}),
 ]

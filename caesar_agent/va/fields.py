@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from caesar_agent.documents.fields import integer, not_a_timestamp
 from caesar_agent.documents.problems import describe
 from caesar_agent.documents.timestamps import is_timestamp
 
@@ -33,16 +34,6 @@ def _not_null(value: object, info: ValidationInfo) -> object:
     return value
 
 
-def _integer(value: object) -> object:
-    if type(value) is int:
-        return value
-    if type(value) is float and value.is_integer():
-        return int(value)
-    raise PydanticCustomError(
-        "wrong-type", "expected an integer, found {found}", {"found": describe(value)}
-    )
-
-
 def _at_least_one(value: tuple[Item, ...]) -> tuple[Item, ...]:
     if value:
         return value
@@ -52,11 +43,7 @@ def _at_least_one(value: tuple[Item, ...]) -> tuple[Item, ...]:
 def _date_time(value: str) -> str:
     if _DATE_TIME.fullmatch(value) and is_timestamp(value):
         return value
-    raise PydanticCustomError(
-        "not-a-timestamp",
-        "expected an RFC 3339 time with its offset, such as 2026-08-09T10:00:00.000Z, found {found}",
-        {"found": describe(value)},
-    )
+    raise not_a_timestamp(value)
 
 
 def _version(value: str) -> str:
@@ -88,12 +75,12 @@ AtLeastOne = Annotated[
 ]
 """A JSON array that is not empty."""
 
-WholeNumber = Annotated[int, BeforeValidator(_integer), WithJsonSchema({"type": "integer"})]
+WholeNumber = Annotated[int, BeforeValidator(integer), WithJsonSchema({"type": "integer"})]
 """Any integer; ``3.0`` is one too, booleans are not."""
 
 Milliseconds = Annotated[
     int,
-    BeforeValidator(_integer),
+    BeforeValidator(integer),
     Field(ge=0),
     WithJsonSchema({"type": "integer", "minimum": 0}),
 ]
@@ -101,7 +88,7 @@ Milliseconds = Annotated[
 
 Ordinal = Annotated[
     int,
-    BeforeValidator(_integer),
+    BeforeValidator(integer),
     Field(ge=1),
     WithJsonSchema({"type": "integer", "minimum": 1}),
 ]
