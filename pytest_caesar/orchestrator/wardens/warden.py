@@ -29,6 +29,8 @@ ORPHAN_GRACE = 1.0
 """Seconds between SIGTERM and SIGKILL when the harness itself is gone."""
 KILL_WAIT = 5.0
 """Seconds that SIGKILL gets to take effect; what is left then cannot be killed."""
+SEE_OFF = 60.0
+"""Seconds that the harness gets to take the ending; it is kept from standing still meanwhile."""
 MAX_LEFT = 256
 """Processes that are named; more are ended all the same."""
 
@@ -70,7 +72,22 @@ class Warden:
         self.link.send(("ended", code, number, self.why, left, survivors))
         if self.why == "orphaned" and request["home"]:
             remove_folder(request["home"])
-        wake_unattended(self.parent, self.harness)
+        self._see_off()
+
+    def _see_off(self) -> None:
+        """Stay until the harness took the ending; the agent's last act may have been to stop it.
+
+        A stop takes effect only when the stopped process would run again, which may be after
+        the agent's end. The harness closes the link once it has run on.
+        """
+        until = now() + SEE_OFF
+        interval = 0.005
+        while self.harness >= 0 and not self.link.closed and now() < until:
+            wake_unattended(self.parent, self.harness)
+            if self.harness in wait([self.link, self.harness], [], interval):
+                return
+            self.link.receive(0)
+            interval = min(interval * 2, 0.5)
 
     def _watch(self, deadline: float, grace: float) -> None:
         give_up_at = 0.0

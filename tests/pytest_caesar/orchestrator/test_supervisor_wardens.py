@@ -90,29 +90,44 @@ def test_a_warden_that_is_stopped_again_and_again_is_given_up(bench: Bench) -> N
     assert [finding.code for finding in outcome.diagnostics] == ["supervision-lost"]
 
 
-STOPPED = """
-import os, sys
+HARNESS = """
+import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
+from pytest_caesar.orchestrator.wardens.link import Link
 folder = Path(sys.argv[2])
+command = "exit 3"
+{change}
 with Log.create(folder / "raw2.log") as log:
     print(supervise(ProcessSpec(
-        argv=("/bin/sh", "-c", f"kill -STOP {os.getpid()}; exit 3"), cwd=folder, env={},
+        argv=("/bin/sh", "-c", command), cwd=folder, env={{}},
         stdout=log.fd, stderr=log.fd, task_directory=folder,
     ), timeout=60).exit_code)
+"""
+STOPPED = 'command = f"kill -STOP {os.getpid()}; exit 3"'
+STOPPED_LATE = """
+receive = Link.receive
+def stop_at_the_end(link, timeout):
+    message = receive(link, timeout)
+    if message and message[0] == "ended":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return message
+Link.receive = stop_at_the_end
 """
 
 
 @linux
 @pytest.mark.timeout(60)
+@pytest.mark.parametrize("change", [STOPPED, STOPPED_LATE], ids=["at-once", "after-the-end"])
 def test_an_agent_that_stops_the_harness_where_no_terminal_is_does_not_keep_it_so(
-    bench: Bench,
+    bench: Bench, change: str
 ) -> None:
     root = str(Path(supervisor.__file__).parents[2])
+    program = HARNESS.format(change=change)
     with subprocess.Popen(
-        [sys.executable, "-c", STOPPED, root, str(bench.task_directory)],
+        [sys.executable, "-c", program, root, str(bench.task_directory)],
         stdout=subprocess.PIPE, start_new_session=True,
     ) as process:  # fmt: skip
         try:
