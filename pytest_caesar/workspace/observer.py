@@ -14,6 +14,7 @@ from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Git, Result
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.snapshot import Snapshot, is_within
+from pytest_caesar.workspace.tree_pack import write_trees
 
 RENAME_LIMIT = 400
 """Candidates for inexact rename detection; its cost grows with the square."""
@@ -194,12 +195,13 @@ class Observer:
         """
         sha256 = any(len(oid) == 64 for _, oid in entries.values()) or len(self.snapshot.tree) == 64
         plain = {
-            path: (int(mode, 8), bytes.fromhex(oid), None)
+            path: (int(mode, 8), bytes.fromhex(oid))
             for path, (mode, oid) in entries.items()
             if int(mode, 8)
         }
-        self.index.write_bytes(index_bytes(plain, sha256=sha256))
-        return self.git.run("write-tree", "--missing-ok").lines[0]
+        bare = {path: (*entry, None) for path, entry in plain.items()}
+        self.index.write_bytes(index_bytes(bare, sha256=sha256))
+        return write_trees(plain, self.folder / "objects", sha256=sha256)
 
     def diff(self, tree: str) -> tuple[list[Entry], bytes]:
         """Return what the observer's index changes in ``tree``, as entries and as a patch."""

@@ -131,6 +131,8 @@ def observer_config(settings: dict[str, str], object_format: str) -> bytes:
         "\tprotectHFS = false",
         "\tlooseCompression = 1",
         "\tfsync = none",
+        # The agent's would win over our own pack, and name other trees than ours.
+        "\tmultiPackIndex = false",
         "[index]",
         "\tsparse = false",
         "[core]",

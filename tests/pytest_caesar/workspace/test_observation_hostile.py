@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,7 @@ from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.observation import ignored_paths, observe
 from pytest_caesar.workspace.repository import Repository
+from pytest_caesar.workspace.tree_pack import write_trees
 from tests.pytest_caesar.workspace.support import (
     actions,
     ask,
@@ -254,7 +257,7 @@ def test_objects_that_are_gone_are_an_answer_without_verification(repo: Reposito
     assert codes(observation) == {"workspace-unverified"}
 
 
-def forge(folder: Path, name: str, content: bytes) -> None:
+def forge(folder: Path, name: str, content: bytes, kind: bytes = b"blob") -> None:
     """Write a loose object whose content is not what its name says."""
     import zlib
 
@@ -262,7 +265,7 @@ def forge(folder: Path, name: str, content: bytes) -> None:
     file = objects / name[:2] / name[2:]
     file.parent.mkdir(exist_ok=True)
     file.unlink(missing_ok=True)
-    file.write_bytes(zlib.compress(b"blob %d\0" % len(content) + content))
+    file.write_bytes(zlib.compress(b"%b %d\0" % (kind, len(content)) + content))
 
 
 def test_a_forged_object_does_not_get_into_a_patch(repo: Repository) -> None:
@@ -299,6 +302,45 @@ def test_a_forged_tree_does_not_hide_a_change(repo: Repository) -> None:
         target = objects / old[:2] / old[2:]
         target.unlink()
         target.write_bytes(content)
+
+    assert actions(observed(repo, agent)) == {"a.txt": "modified"}
+
+
+def forge_tree_in_pack(folder: Path, name: str, leaves: dict[bytes, tuple[int, bytes]]) -> None:
+    """Write a pack, named by a multi-pack index, whose one tree is not what its name says."""
+    objects = Path(sh("git rev-parse --path-format=absolute --git-path objects", folder).strip())
+    true_name = write_trees(leaves, objects, sha256=False)
+    (index,) = (
+        file
+        for file in (objects / "pack").glob("*.idx")
+        if bytes.fromhex(true_name) in file.read_bytes()
+    )
+    data = index.read_bytes()
+    oid = bytes.fromhex(name)
+    totals = struct.pack(">256I", *(int(first >= oid[0]) for first in range(256)))
+    forged = data[:8] + totals + oid + data[8 + len(totals) + len(oid) : -20]
+    index.write_bytes(forged + hashlib.sha1(forged).digest())
+    sh("git multi-pack-index write", folder)
+
+
+@pytest.mark.parametrize("kept", ["loose", "packed"])
+def test_a_tree_forged_for_the_comparison_itself_does_not_hide_a_change(
+    repo: Repository, kept: str
+) -> None:
+    def agent(folder: Path) -> None:
+        index = str(folder.parent / "index-of-one-file")
+        old = sh(
+            "git update-index --add --cacheinfo 100644,$(git rev-parse HEAD:a.txt),a.txt;"
+            "git write-tree",
+            folder,
+            GIT_INDEX_FILE=index,
+        ).strip()
+        (folder / "a.txt").write_text("two\n")
+        new = sh("git hash-object -w a.txt", folder).strip()
+        if kept == "packed":
+            forge_tree_in_pack(folder, old, {b"a.txt": (0o100644, bytes.fromhex(new))})
+        else:
+            forge(folder, old, b"100644 a.txt\0" + bytes.fromhex(new), kind=b"tree")
 
     assert actions(observed(repo, agent)) == {"a.txt": "modified"}
 
@@ -484,6 +526,7 @@ CLOSING = """
 import os, sys
 from pathlib import Path
 from pytest_caesar.workspace.repository import Repository
+from pytest_caesar.workspace.tree_pack import write_trees
 from tests.pytest_caesar.workspace.support import actions, codes, observed, script
 
 repo = Repository.create(Path(sys.argv[1]) / "repo")
