@@ -65,25 +65,27 @@ def of_commit(
         index=index,
         index_time=index_time,
         tree=base,
-        pristine=pristine,
         excluded=tuple(excluded),
         rule_files=_rule_files(checkout, index),
         folder=None,
         room=room,
     )
-    if pristine or not index:
+    if pristine:
         return snapshot
     # Others have used this index: their bits must not hide anything.
     folder = new_folder(room)
     try:
         observer = Observer(snapshot, folder)
         _normalise_index(checkout.quiet_git(settings), observer, checkout)
-        if observer.index.read_bytes() == index:
-            return snapshot
+        # Now, since later the tree may be another in the agent's object store.
+        ahead = {entry.path: (entry.old_mode, entry.old_id) for entry in observer.compare(base)}
+        if not index or observer.index.read_bytes() == index:
+            return replace(snapshot, ahead=ahead)
         return replace(
             snapshot,
             index=observer.index.read_bytes(),
             index_time=observer.index.stat().st_mtime_ns,
+            ahead=ahead,
         )
     finally:
         discard(folder)
@@ -145,7 +147,6 @@ def of_work_tree(
         index=index,
         index_time=index_time,
         tree=checkout.head or EMPTY_TREES[checkout.object_format],
-        pristine=True,
         excluded=tuple(excluded),
         # A folder may be ignored by a file inside it, which then is ignored itself.
         rule_files=[name for name in names if name.rpartition(b"/")[2] in _RULE_NAMES],
@@ -195,7 +196,6 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
     index: bytes,
     index_time: int,
     tree: str,
-    pristine: bool,
     excluded: tuple[bytes, ...],
     rule_files: list[bytes],
     folder: Path | None,
@@ -225,7 +225,6 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
         index=index,
         index_time=index_time,
         tree=tree,
-        pristine=pristine,
         room=room,
         config=config,
         excludes=excludes,

@@ -131,7 +131,7 @@ def _observe(snapshot: Snapshot) -> Observation:
             scan = observer.scan()
             if scan.unreadable and not folders and not snapshot.closed:
                 raise _UnverifiedError(f"something cannot be read: {scan.unreadable[0]}")
-        before = _before(snapshot, observer, scan)
+        before = _before(snapshot, scan)
         known = {*before, *scan.paths, *_force_added(snapshot, observer)}
         paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
         left_out: dict[bytes, str] = {}
@@ -167,17 +167,16 @@ def _observe(snapshot: Snapshot) -> Observation:
     )
 
 
-def _before(snapshot: Snapshot, observer: Observer, scan: Scan) -> dict[bytes, tuple[str, str]]:
+def _before(snapshot: Snapshot, scan: Scan) -> dict[bytes, tuple[str, str]]:
     """Return mode and object id from before the agent of everything that may have changed."""
     lost = {path: ("160000", snapshot.submodules[path][0]) for path in _lost_submodules(snapshot)}
-    before = {**scan.tracked, **lost}
-    if snapshot.pristine:
-        return before
     # An adopted worktree may stand elsewhere than on its base.
-    for entry in observer.compare(snapshot.tree):
-        if not is_within(entry.path, snapshot.excluded):
-            before[entry.path] = (entry.old_mode, entry.old_id)
-    return before
+    ahead = {
+        path: entry
+        for path, entry in snapshot.ahead.items()
+        if not is_within(path, snapshot.excluded)
+    }
+    return {**scan.tracked, **lost, **ahead}
 
 
 def _check_top(snapshot: Snapshot) -> None:
@@ -200,17 +199,19 @@ def _force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
     theirs = observer.folder / "their-index"
     theirs.write_bytes(index)
     git = replace(observer.git, variables={**observer.git.variables, "GIT_INDEX_FILE": str(theirs)})
+    # Beside our own: a tree to compare with would be one that the agent can forge.
+    ours = observer.git.start("ls-files", "-z", "--cached")
     try:
-        records = git.run(
-            *("diff-index", "--cached", "-z", "--name-only", "--diff-filter=A", "--no-renames"),
-            *("--ignore-submodules=all", snapshot.tree),
-        ).records
-    except GitError:
-        return []  # the agent's index is broken; its files are seen without it
+        records = git.run("ls-files", "-z", "--cached").records
+    except BaseException as error:
+        ours.stop()
+        if isinstance(error, GitError):
+            return []  # the agent's index is broken; its files are seen without it
+        raise
     top = os.fsencode(snapshot.top)
     return [
         path
-        for path in records
+        for path in set(records).difference(ours.finish().records)
         # An index can be written by anybody: such names are no files of the work tree.
         if is_holdable(path)
         and not is_within(path, snapshot.excluded)

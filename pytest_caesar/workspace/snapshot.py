@@ -25,7 +25,8 @@ class Snapshot:
         index: bytes of an index whose entries are the baseline.
         index_time: when that index was written, in ns; entries as young are compared by content.
         tree: id of the baseline's tree.
-        pristine: ``index`` holds exactly ``tree``, so what git finds clean is unchanged.
+        ahead: mode and object id that ``tree`` has of each path where ``index`` has another;
+            mode ``000000`` where it has none.
         config, excludes, attributes, sparse: files of the observer's git directory.
         base_ref: commit that the work starts from, or None.
         head, head_name: where HEAD pointed.
@@ -49,7 +50,6 @@ class Snapshot:
     index: bytes
     index_time: int
     tree: str
-    pristine: bool
     room: Path
     config: bytes
     excludes: bytes
@@ -58,6 +58,7 @@ class Snapshot:
     base_ref: str | None = None
     head: str | None = None
     head_name: str | None = None
+    ahead: dict[bytes, tuple[str, str]] = field(default_factory=dict)
     excluded: tuple[bytes, ...] = ()
     nested: frozenset[bytes] = frozenset()
     closed: frozenset[bytes] = frozenset()

@@ -69,7 +69,6 @@ def _compare(folder: Path, git_dir: Path, commit: str, config: bytes) -> tuple[l
             index=b"",
             index_time=0,
             tree=commit,
-            pristine=True,
             room=room,
             config=config,
             excludes=b"",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from pytest_caesar.workspace.errors import RepositoryError
 from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
 from pytest_caesar.workspace.snapshot import read_plain_file
 from pytest_caesar.workspace.walking import walk
@@ -25,6 +27,13 @@ PROBE_TIMEOUT = 30.0
 
 MAX_REFS = 5000
 """Loose refs that are compared; a repository with more packs them."""
+
+MAX_SYMBOLIC = 5
+"""Refs that name another ref, one after the other; git itself follows as many."""
+
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SYMBOLIC = "ref: "
+_SYMBOLIC_REF = re.compile(r"ref:\s*(refs/[^\0-\x20\x7f]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +98,12 @@ def locate(folder: Path) -> Checkout | None:
             folder=str(folder), problem="its path holds a line break, which git cannot print."
         )
     top, git_dir, common_dir, objects, object_format, prefix, head = map(os.fsdecode, found[:7])
+    if not _is_same(Path(top, prefix), folder):
+        raise RepositoryError(
+            folder=str(folder),
+            problem=f"its configuration (core.worktree) says that its files lie in {shown(top)}, "
+            "so git looks there and not here.",
+        )
     return Checkout(
         top=Path(top),
         prefix=prefix.rstrip("/"),
@@ -219,12 +234,15 @@ def take_marks(top: Path, git_dir: Path, common: Path, objects: Path) -> dict[st
 
 
 def read_refs(common_dir: Path) -> dict[str, str]:
-    """Return branches, tags and the stash by name, loose and packed, without starting git."""
+    """Return branches, tags and the stash by name, loose and packed, without starting git.
+
+    Values that are neither an id nor the name of another ref are told as "".
+    """
     refs: dict[str, str] = {}
     packed = read_plain_file(common_dir / "packed-refs") or b""
     for line in os.fsdecode(packed).splitlines():
         value, _, name = line.partition(" ")
-        if name.startswith("refs/") and len(value) >= 40:
+        if name.startswith("refs/") and _ID.fullmatch(value):
             refs[name] = value
     base = os.fspath(common_dir)
     seen = 0
@@ -236,17 +254,31 @@ def read_refs(common_dir: Path) -> dict[str, str]:
                 return refs
             content = read_plain_file(Path(name), 200)
             if content is not None:
-                refs[os.path.relpath(name, base)] = os.fsdecode(content).strip()
+                refs[os.path.relpath(name, base)] = _ref_value(content)
     return {name: value for name, value in refs.items() if _is_users_ref(name)}
 
 
 def read_head(git_dir: Path, refs: dict[str, str]) -> tuple[str | None, str | None]:
-    """Return SHA and branch that HEAD stands for, as far as plain files tell; (None, None) if not."""
-    text = os.fsdecode(read_plain_file(git_dir / "HEAD", 4096) or b"").strip()
-    if text.startswith("ref: "):
-        name = text[5:].strip()
-        return refs.get(name), name
-    return (text or None), None
+    """Return SHA and branch that HEAD stands for, as far as plain files tell; (None, None) if not.
+
+    Anybody may have written them, so that only what git would take is told.
+    """
+    value = _ref_value(read_plain_file(git_dir / "HEAD", 4096) or b"")
+    name = value.removeprefix(_SYMBOLIC) if value.startswith(_SYMBOLIC) else None
+    for _ in range(MAX_SYMBOLIC):
+        if not value.startswith(_SYMBOLIC):
+            break
+        value = refs.get(value.removeprefix(_SYMBOLIC), "")
+    return (value if _ID.fullmatch(value) else None), name
+
+
+def _ref_value(content: bytes) -> str:
+    """Return what a ref's file says: an id, or ``ref: `` and a name; "" for anything else."""
+    text = os.fsdecode(content).strip()
+    if _ID.fullmatch(text):
+        return text
+    found = _SYMBOLIC_REF.fullmatch(text)
+    return _SYMBOLIC + found[1] if found else ""
 
 
 def _is_users_ref(name: str) -> bool:
@@ -278,6 +310,13 @@ def _user_file(settings: dict[str, str], key: str, default: str) -> bytes | None
 
 def _has_git_entry(folder: Path) -> bool:
     return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _sentence(text: str) -> str:

@@ -72,6 +72,13 @@ def _head_findings(
             f"{_short(snapshot.base_ref)}: the agent reset, amended or switched branches. "
             "Changes are told against base_ref all the same.",
         )
+    elif descends is None and _had_commit(snapshot):
+        yield Diagnostic(
+            code="history-rewritten",
+            message=f"HEAD is at {_short(head)}, and git cannot tell whether that comes after "
+            f"base_ref {_short(snapshot.base_ref)}: the commits between them, or base_ref itself, "
+            "are gone. Changes are told against base_ref all the same.",
+        )
     if snapshot.head_name != name:
         yield Diagnostic(
             code="branch-switched",
@@ -86,6 +93,11 @@ def _head_findings(
         )
 
 
+def _had_commit(snapshot: Snapshot) -> bool:
+    """Say whether plain files told where HEAD stood; with the reftable format they do not."""
+    return snapshot.base_ref is not None and snapshot.head is not None
+
+
 def _ref_findings(
     snapshot: Snapshot, refs: dict[str, str], name: str | None
 ) -> Iterator[Diagnostic]:
@@ -96,7 +108,8 @@ def _ref_findings(
             message=f"refs/stash is at {_short(refs.get('refs/stash'))} now: the agent stashed "
             "work or dropped it, and a stash is no change.",
         )
-    own = {"refs/stash", name, snapshot.head_name}
+    # A branch of somebody else's that HEAD was put on is not the agent's for that.
+    own = {"refs/stash", snapshot.head_name, *({name} - before.keys())}
     changed = sorted(
         ref
         for ref in before.keys() | refs.keys()

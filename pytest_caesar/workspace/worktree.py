@@ -55,6 +55,8 @@ def create(
     if os.path.lexists(top):
         raise OccupiedError(what=str(top), remedy="Remove it, or choose another task id.")
     git = checkout.quiet_git(settings)
+    # An index in two files cannot be remembered as one, whatever the user has set.
+    git = replace(git, config=(*git.config, "core.splitIndex=false"))
     status = git.start(
         "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
     )

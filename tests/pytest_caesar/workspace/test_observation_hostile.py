@@ -345,6 +345,37 @@ def test_a_tree_forged_for_the_comparison_itself_does_not_hide_a_change(
     assert actions(observed(repo, agent)) == {"a.txt": "modified"}
 
 
+def forge_tree_as_index(folder: Path, name: str) -> None:
+    """Make the tree ``name`` one that holds what the checkout's index holds."""
+    new = sh("git write-tree", folder).strip()
+    content = subprocess.run(
+        ["git", "cat-file", "tree", new], cwd=folder, capture_output=True, check=True
+    ).stdout
+    forge(folder, name, content, kind=b"tree")
+
+
+def test_a_forged_base_does_not_hide_what_came_after_it(repo: Repository, tmp_path: Path) -> None:
+    base = repo.head
+    repo.commit({"a.txt": "two\n"})
+    sh(f"git worktree add -q {tmp_path / 'wt'}", repo.path)
+    workspace = prepare(ask(repo, adopt=tmp_path / "wt", base_ref=base))
+
+    forge_tree_as_index(workspace.path, sh(f"git rev-parse {base}^{{tree}}", repo.path).strip())
+
+    assert actions(observe(workspace)) == {"a.txt": "modified"}
+
+
+def test_a_forged_base_does_not_hide_a_file_that_was_added_by_force(repo: Repository) -> None:
+    repo.commit({".gitignore": "*.log\n"})
+
+    def agent(folder: Path) -> None:
+        (folder / "kept.log").write_text("x\n")
+        sh("git add --force kept.log", folder)
+        forge_tree_as_index(folder, sh("git rev-parse HEAD^{tree}", folder).strip())
+
+    assert actions(observed(repo, agent)) == {"kept.log": "created"}
+
+
 def test_replacement_objects_and_grafts_change_nothing(repo: Repository) -> None:
     observation = observed(
         repo,
