@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import compileall
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import hypothesis
 import pytest
 
 from pytest_caesar.workspace.removal import remove_tree
+from pytest_caesar.workspace.walking import walk
 
 pytest_plugins = ["pytester"]
 
@@ -18,6 +21,16 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent.parent
+
+DEEP = 100
+"""Folders inside one another that a later pytest clears without trouble."""
+
+
+def pytest_configure() -> None:
+    """Let tests of signals run under nohup or in the background of a shell, which ignore these."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +49,14 @@ def _no_deep_folders_left(
 ) -> Iterator[None]:
     """Remove what the tests made, deep folders too: a later pytest clears them by recursion."""
     yield
+    base = tmp_path_factory.getbasetemp()
     if not request.session.testsfailed:
-        remove_tree(tmp_path_factory.getbasetemp())
+        remove_tree(base)
+        return
+    allowed = len(base.parts) + DEEP
+    below = walk(base, enter=lambda entry: entry.path.count(os.sep) < allowed)
+    for path in [entry.path for entry in below if entry.path.count(os.sep) == allowed]:
+        remove_tree(Path(path))
 
 
 @pytest.fixture(scope="session", autouse=True)

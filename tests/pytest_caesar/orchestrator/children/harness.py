@@ -5,16 +5,12 @@ Arguments: how it ends (``wait`` to be ended from outside), the task directory, 
 
 import json
 import os
-import signal
 import sys
 import threading
 from pathlib import Path
 
 how, folder, root = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 sys.path.insert(0, root)
-# The tests may run under nohup or in the background of a shell, where these are ignored.
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from pytest_caesar.monotonic import monotonic, pause  # noqa: E402
 from pytest_caesar.orchestrator.in_process import run_function  # noqa: E402
