@@ -173,8 +173,9 @@ class _Run:
             self._refuse(ready)
         self.warden = Process.of(ready[1])
         self.begun = monotonic()
-        self.due = self.begun + self.timeout
-        self.bound = self.due + self.grace + SLACK
+        # The warden's own deadline, on the same clock: what came after it answers SIGTERM.
+        self.due = ready[2] + self.timeout
+        self.bound = self.begun + self.timeout + self.grace + SLACK
 
     def _refuse(self, answer: tuple[Any, ...]) -> NoReturn:
         """Raise what kept the agent from starting."""

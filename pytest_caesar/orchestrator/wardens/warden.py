@@ -56,8 +56,8 @@ class Warden:
 
     def run(self, request: dict[str, Any], stdin: int, stdout: int, stderr: int) -> None:
         """Start the agent, wait for its end, end what is left, tell the harness."""
-        self.link.send(("ready", self.me))
         begun = now()
+        self.link.send(("ready", self.me, begun))
         self.agent, problem = start(request, stdin, stdout, stderr)
         if problem is not None:
             self.link.send(("failed", *problem))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
-from pytest_caesar.monotonic import monotonic
+from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.orchestrator import processes, reaper, supervisor
 from pytest_caesar.orchestrator.processes import Process
 from tests.pytest_caesar.orchestrator.supervising import CHILDREN, Bench, eventually, is_alive
@@ -284,6 +284,36 @@ def test_a_report_handed_in_at_sigterm_was_not_there_in_time(bench: Bench) -> No
         delivered=report.exists,
     )
     assert report.exists()
+    assert (outcome.status, outcome.killed_after_report) == ("timed_out", False)
+
+
+def test_a_harness_that_lags_behind_counts_from_the_start_as_the_warden_does(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = bench.task_directory / "report.json"
+    seen = bench.task_directory / "seen"
+    real = Process.of
+
+    def after_a_while(pid: int) -> Process | None:
+        pause(1)  # as on a machine with too much to do
+        return real(pid)
+
+    def delivered() -> bool:
+        if report.exists():
+            seen.touch()
+        return report.exists()
+
+    monkeypatch.setattr(Process, "of", after_a_while)
+    outcome = bench.sh(
+        'cd "$CAESAR_TASK_DIR"; '
+        "trap 'echo > report.json; while [ ! -e seen ]; do sleep 0.02; done; exit 1' TERM; "
+        "while :; do sleep 0.02; done",
+        timeout=1.5,
+        grace=20,
+        delivered=delivered,
+    )
+
+    assert seen.exists()
     assert (outcome.status, outcome.killed_after_report) == ("timed_out", False)
 
 
