@@ -73,11 +73,12 @@ def _head_findings(
             "Changes are told against base_ref all the same.",
         )
     elif descends is None and _had_commit(snapshot):
+        where = f"HEAD is at {_short(head)}" if head else "HEAD stands on no commit any more"
         yield Diagnostic(
             code="history-rewritten",
-            message=f"HEAD is at {_short(head)}, and git cannot tell whether that comes after "
-            f"base_ref {_short(snapshot.base_ref)}: the commits between them, or base_ref itself, "
-            "are gone. Changes are told against base_ref all the same.",
+            message=f"{where}, and git cannot tell whether that comes after base_ref "
+            f"{_short(snapshot.base_ref)}: commits, or the refs to them, are gone. Changes are "
+            "told against base_ref all the same.",
         )
     if snapshot.head_name != name:
         yield Diagnostic(

@@ -55,8 +55,6 @@ def create(
     if os.path.lexists(top):
         raise OccupiedError(what=str(top), remedy="Remove it, or choose another task id.")
     git = checkout.quiet_git(settings)
-    # An index in two files cannot be remembered as one, whatever the user has set.
-    git = replace(git, config=(*git.config, "core.splitIndex=false"))
     status = git.start(
         "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
     )
@@ -64,10 +62,12 @@ def create(
         _make_room(checkout, undo)
         branch = _make_refs(git, request, checkout.head, undo)
         undo.callback(_destroy, top, checkout.common_dir)
+        # An index in two files cannot be remembered as one, whatever the user has set.
+        whole = replace(git, config=(*git.config, "core.splitIndex=false"))
         if is_plain(settings):
-            add_plainly(git, checkout.common_dir, top, branch)
+            add_plainly(whole, checkout.common_dir, top, branch)
         else:
-            git.run("worktree", "add", "--quiet", str(top), branch)
+            whole.run("worktree", "add", "--quiet", str(top), branch)
         made = _checked(top, checkout)
         diagnostics = _uncommitted(git, status, checkout)
     except BaseException:

@@ -122,6 +122,20 @@ def test_a_repository_with_extensions_is_left_to_git(repo: Repository) -> None:
     assert actions(observe(workspace)) == {"a.txt": "modified"}
 
 
+@pytest.mark.parametrize("extension", ["", "worktreeConfig"])
+def test_a_worktree_is_verified_where_the_user_has_indexes_split(
+    repo: Repository, extension: str
+) -> None:
+    repo.git("config", "core.splitIndex", "true")
+    if extension:
+        repo.git("config", f"extensions.{extension}", "true")
+    workspace = prepare(ask(repo))
+    sh("echo two > a.txt", workspace.path)
+    observation = observe(workspace)
+    assert observation.verified, observation.diagnostics
+    assert actions(observation) == {"a.txt": "modified"}
+
+
 def test_notes_of_a_vanished_worktree_of_that_name_are_in_the_way(repo: Repository) -> None:
     (repo.path / ".git" / "worktrees" / "t_0001").mkdir(parents=True)
     with pytest.raises(OccupiedError, match="Run git worktree prune"):

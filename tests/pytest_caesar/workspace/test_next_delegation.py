@@ -59,6 +59,28 @@ def test_a_configuration_that_gives_nothing_is_refused_with_the_cause(
 
 
 @pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+def test_a_configuration_that_names_another_tree_is_refused(
+    repo: Repository, tmp_path: Path, isolation: str
+) -> None:
+    other = Repository.create(tmp_path / "other")
+    other.commit({"a.txt": "a\n"})
+    sh(f"git config core.worktree '{other.path}'", repo.path)
+    with pytest.raises(RepositoryError) as caught:
+        prepare(ask(repo, isolation=isolation))
+    assert caught.value.problem == (
+        f"its configuration (core.worktree) says that its files lie in {other.path}, "
+        "so git looks there and not here."
+    )
+    assert not (other.path / ".caesar").exists()
+
+
+def test_a_configuration_that_names_its_own_tree_is_taken(repo: Repository) -> None:
+    sh(f"git config core.worktree '{repo.path}'", repo.path)
+    observation = observed(repo, script("echo two > a.txt"), isolation="inplace")
+    assert actions(observation) == {"a.txt": "modified"}
+
+
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
 @pytest.mark.parametrize("where", ["src/.gitattributes", "src/.gitignore"])
 def test_fifos_that_an_agent_left_do_not_stop_the_next_one(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, where: str, isolation: str

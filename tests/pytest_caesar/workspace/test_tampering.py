@@ -1,0 +1,85 @@
+"""What an agent does to refs and HEAD, which are plain files that anybody may write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.workspace.repository import Repository
+from pytest_caesar.workspace.survey import read_head, read_refs
+from tests.pytest_caesar.workspace.support import actions, codes, observed, script, sh
+
+
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        r"printf 'a\000b' > $(git rev-parse --git-dir)/HEAD",
+        r"printf '\033[31mred\007' > $(git rev-parse --git-dir)/HEAD",
+        r"ref=$(git symbolic-ref HEAD); printf 'a\000b' > $(git rev-parse --git-common-dir)/$ref",
+        "git update-ref -d HEAD",
+    ],
+    ids=["nul-in-head", "escapes-in-head", "nul-in-branch", "no-branch"],
+)
+def test_a_head_that_leads_nowhere_is_told_and_the_files_are_verified(
+    repo: Repository, isolation: str, command: str
+) -> None:
+    observation = observed(repo, script(f"echo two > a.txt; {command}"), isolation=isolation)
+    assert actions(observation) == {"a.txt": "modified"}
+    assert observation.head is None
+    assert "history-rewritten" in codes(observation)
+    assert all(diagnostic.message.isprintable() for diagnostic in observation.diagnostics)
+
+
+def test_a_repository_that_was_made_anew_in_place_is_told(repo: Repository) -> None:
+    observation = observed(
+        repo,
+        script("rm -rf .git; git init -q -b main; git add -A; git commit -qm anew"),
+        isolation="inplace",
+    )
+    (told,) = (d for d in observation.diagnostics if d.code == "history-rewritten")
+    assert told.message.startswith(
+        f"HEAD is at {sh('git rev-parse HEAD', repo.path)[:12]}, and git"
+    )
+
+
+def test_a_branch_of_the_users_that_moved_is_told_also_when_head_stands_on_it(
+    repo: Repository,
+) -> None:
+    observation = observed(
+        repo,
+        script("git checkout -q --ignore-other-worktrees main; git commit -q --allow-empty -m x"),
+    )
+    (told,) = (d for d in observation.diagnostics if d.code == "refs-changed")
+    assert "refs/heads/main" in told.message
+
+
+def test_only_what_git_would_take_is_read_from_refs(repo: Repository) -> None:
+    git_dir = repo.path / ".git"
+    commit = sh("git rev-parse HEAD", repo.path).strip()
+    sh("git symbolic-ref refs/heads/alias refs/heads/main", repo.path)
+    (git_dir / "refs" / "heads" / "loop").write_text("ref: refs/heads/loop\n")
+    (git_dir / "refs" / "heads" / "long").write_text(commit + "0" * 3)
+    refs = read_refs(git_dir)
+    assert refs == {
+        "refs/heads/main": commit,
+        "refs/heads/alias": "ref: refs/heads/main",
+        "refs/heads/loop": "ref: refs/heads/loop",
+        "refs/heads/long": "",
+    }
+
+    def head(text: str) -> tuple[str | None, str | None]:
+        (git_dir / "HEAD").write_text(text)
+        return read_head(git_dir, refs)
+
+    assert head("ref: refs/heads/alias\n") == (commit, "refs/heads/alias")
+    assert head("ref:\trefs/heads/main\n") == (commit, "refs/heads/main")
+    assert head("ref: refs/heads/loop\n") == (None, "refs/heads/loop")
+    assert head(f"{commit}\n") == (commit, None)
+    assert head(f"{commit}\n{commit}\n") == (None, None)
+    assert head("ref: ../../etc/passwd\n") == (None, None)
+
+
+def test_a_folder_without_head_stands_nowhere(tmp_path: Path) -> None:
+    assert read_head(tmp_path, {}) == (None, None)
