@@ -141,11 +141,13 @@ class TaskDirectory:
     def write(self, name: str, data: bytes) -> None:
         """Write a file of the folder as ``write_atomic`` does, after an agent was there.
 
+        It is not flushed to the disk: what the harness notes goes with its session.
+
         Raises:
             OSError: the folder was replaced, or the file cannot be written.
         """
         with self.opened() as folder:
-            write_atomic(Path(name), data, dir_fd=folder)
+            write_atomic(Path(name), data, dir_fd=folder, durable=False)
 
     def read_task(self) -> Reading:
         """Read ``task.json``, unvalidated; at most ``MAX_DOCUMENT_BYTES``."""
@@ -301,7 +303,14 @@ def _recode(reading: Reading, codes: dict[str, str]) -> Reading:
     return Reading(problem=replace(reading.problem, code=codes[reading.problem.code]))
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, dir_fd: int | None = None) -> None:
+def write_atomic(
+    path: Path,
+    data: bytes,
+    *,
+    mode: int = 0o600,
+    dir_fd: int | None = None,
+    durable: bool = True,
+) -> None:
     """Write a file so that a reader sees all of it or none of it.
 
     A temporary file in the same folder is written, flushed and renamed; a link
@@ -312,6 +321,7 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, dir_fd: int | No
         data: what it holds afterwards.
         mode: permissions of the file, whatever the umask.
         dir_fd: descriptor of the folder that a relative ``path`` starts from.
+        durable: flush it to the disk, so that it outlasts the machine's fall too.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -321,7 +331,8 @@ def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, dir_fd: int | No
             os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
-            os.fsync(descriptor)
+            if durable:
+                os.fsync(descriptor)
         os.replace(temporary, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -112,7 +112,7 @@ class Delegation:
             undo.callback(remove, workspace, task_id=self.task_id)
             closing.callback(release, workspace)
             task = self._task(directory, workspace)
-            write_atomic(directory.task_file, task.to_json().encode())
+            write_atomic(directory.task_file, task.to_json().encode(), durable=False)
             brief = render_brief(task, expected=self.expected)
             log = closing.enter_context(Log.create(directory.raw_log))
             narration = Narration(

@@ -122,7 +122,7 @@ def _run_process(
 ) -> Outcome:
     launch = _launch(start, agent, environment)
     for path, text in launch.files.items():
-        write_atomic(path, text.encode())
+        write_atomic(path, text.encode(), durable=False)
     if environment["HOME"] == str(home):
         for name, text in launch.home_files.items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,8 @@ def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -
     if schema is not None:
         from caesar_agent.documents.schema import schema_text  # noqa: PLC0415 - seldom needed
 
-        write_atomic(schema, schema_text("report", strict=True).encode())
+        text = schema_text("report", strict=True)
+        write_atomic(schema, text.encode(), durable=False)
     request = LaunchRequest(
         prompt=start.brief,
         workspace=Path(task.workspace),

@@ -133,7 +133,7 @@ def record(request: WorkspaceRequest, folder: Path, placed: tuple[str, ...]) -> 
     """Write ``placed.json``, so that a later diff or apply leaves these paths out too."""
     document = {"task_id": request.task_id, "workspace": str(folder), "placed": list(placed)}
     text = json.dumps(document, indent=2) + "\n"
-    write_atomic(TaskDirectory(request.task_directory).placed_file, text.encode())
+    write_atomic(TaskDirectory(request.task_directory).placed_file, text.encode(), durable=False)
 
 
 def read_placed(task_directory: TaskDirectory) -> tuple[str, ...]:
