@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pytest_caesar.fake_agent import FakeAgents
     from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
     from pytest_caesar.orchestrator.outcome import Outcome
-    from pytest_caesar.orchestrator.run import Events, Run, Source, Status
-    from pytest_caesar.recovery.evidence import Evidence, Recovered
+    from pytest_caesar.orchestrator.run import Events, Run
+    from pytest_caesar.recovery.evidence import Evidence, Recovered, Source, Status
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.workspace.reconciliation import Reconciliation
     from pytest_caesar.workspace.repository import Repository
@@ -64,8 +64,8 @@ _HOMES = {
     "Recovered": "recovery.evidence",
     "Repository": "workspace.repository",
     "Run": "orchestrator.run",
-    "Source": "orchestrator.run",
-    "Status": "orchestrator.run",
+    "Source": "recovery.evidence",
+    "Status": "recovery.evidence",
 }
 
 

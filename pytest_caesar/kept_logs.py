@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -61,6 +63,22 @@ def recover_kept(
     if evidence.get("signal") or evidence.get("timed_out"):
         evidence.setdefault("exit_code", None)
     return _verdict(Evidence(raw_log=_bytes(log), **evidence))
+
+
+def recover_into(kept: list[Recovered]) -> Callable[..., Recovered]:
+    """Return ``recover_kept``, noting every verdict, so that a failed comparison can be explained.
+
+    Args:
+        kept: where verdicts are noted, in order.
+    """
+
+    @wraps(recover_kept)
+    def recover_and_note(*log: Any, **evidence: Any) -> Recovered:
+        recovered = recover_kept(*log, **evidence)
+        kept.append(recovered)
+        return recovered
+
+    return recover_and_note
 
 
 def _bytes(value: bytes | str | Path) -> bytes:

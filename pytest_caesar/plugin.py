@@ -364,11 +364,11 @@ def caesar_clock() -> Clock:
 
 
 @pytest.fixture
-def caesar_recover() -> Callable[..., Recovered]:
+def caesar_recover(request: pytest.FixtureRequest) -> Callable[..., Recovered]:
     """Recover a report from what is kept of a run: log, files, exit code, diff."""
-    from pytest_caesar.kept_logs import recover_kept  # noqa: PLC0415 - see above
+    from pytest_caesar.kept_logs import recover_into  # noqa: PLC0415 - see above
 
-    return recover_kept
+    return recover_into(_open(request.config).state_of(request.node).kept)
 
 
 @pytest.fixture

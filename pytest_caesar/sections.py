@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from caesar_agent.diagnostics import Diagnostic
     from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.recovery.evidence import Recovered
     from pytest_caesar.workspace.reconciliation import ReconciledPath
 
 LOG_LINES = 20
@@ -31,6 +33,9 @@ PATHS = 20
 
 FINDINGS = 12
 """Diagnostics that are shown."""
+
+STEPS = 3
+"""Next steps of a recovered report that are shown."""
 
 BELOW = 12
 """Runs of other agents that are shown."""
@@ -63,7 +68,7 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("process", process_line(run)),
         *([_place("played back", run.recording)] if run.recording else []),
         *_changes(run),
-        *_findings(run),
+        *_findings(run.diagnostics),
         *_gates(run),
         *_below(run),
         *_events(run),
@@ -77,6 +82,23 @@ def run_section(run: Run) -> tuple[str, str]:
 def brief_section(run: Run) -> tuple[str, str]:
     """Return title and text for a run that is not shown in full."""
     return (_title(run), f"{process_line(run)}\n{_place('task directory', run.task_dir)}")
+
+
+def verdict_section(recovered: Recovered, number: int) -> tuple[str, str]:
+    """Return title and text of the section on one verdict of ``caesar_recover``."""
+    title = (
+        f"caesar_recover, verdict {number}: {recovered.status} (source: {recovered.source}"
+        f"{f', as {recovered.form}' if recovered.form else ''})"
+    )
+    report = recovered.report
+    changes = [f"  {_path(change.path)}: {change.action}" for change in report.changes]
+    lines = [
+        _field("summary", one_line(report.summary, limit=2 * WIDTH)),
+        *(_field("next", one_line(step, limit=WIDTH)) for step in report.next_steps[:STEPS]),
+        *(_listed("changes", changes, PATHS) if changes else []),
+        *_findings(recovered.diagnostics),
+    ]
+    return (title, "\n".join(lines))
 
 
 def _title(run: Run) -> str:
@@ -103,6 +125,11 @@ def process_line(run: Run) -> str:
         )
         words.append(f"{len(outcome.leaked)} left behind and ended: {names}")
     return f"{outcome.status.replace('_', ' ')}, {', '.join(words)}, {outcome.duration_ms} ms"
+
+
+def task_directory(run: Run) -> list[str]:
+    """Say where the task directory lies, in a line of an explanation."""
+    return [f"task directory: {one_line(str(run.task_dir), limit=400)}"]
 
 
 def _field(name: str, value: str) -> str:
@@ -173,12 +200,12 @@ def _changes(run: Run) -> list[str]:
     return _listed(f"changes (verified by {run.changes_verified_by})", lines, PATHS)
 
 
-def _findings(run: Run) -> list[str]:
-    of_paths = Counter(finding.code for finding in run.diagnostics if finding.code in OF_A_PATH)
+def _findings(found: Sequence[Diagnostic]) -> list[str]:
+    of_paths = Counter(finding.code for finding in found if finding.code in OF_A_PATH)
     folded = {code for code, count in of_paths.items() if count > APART}
     lines = [
         _wrapped(f"  {finding.code}: {one_line(finding.message, limit=2 * WIDTH)}", indent=4)
-        for finding in sorted(run.diagnostics, key=lambda finding: finding.code in OF_A_PATH)
+        for finding in sorted(found, key=lambda finding: finding.code in OF_A_PATH)
         if finding.code not in folded
     ]
     # Each of these paths is marked among the changes already.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.recovery.evidence import Recovered
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
 
 UNDER_TEST = "caesar_agent_under_test"
@@ -74,11 +75,13 @@ class TestState:
     Attributes:
         orchestrators: those whose runs are told in the test's report.
         snapshots: those whose differences are.
+        kept: verdicts on what is kept of runs, as ``caesar_recover`` gave them.
         judges: asked once the test's body has passed; what they return is why the test
             fails. Of a test that fails by itself they are asked for a section.
         raised: a judge has failed the test.
         sent: how many runs went into reports.
         described: how many runs were described in sections.
+        judged: how many verdicts were.
     """
 
     __test__ = False
@@ -86,10 +89,12 @@ class TestState:
     def __init__(self) -> None:
         self.orchestrators: list[Orchestrator] = []
         self.snapshots: list[CaesarSnapshot] = []
+        self.kept: list[Recovered] = []
         self.judges: list[Callable[[], str | None]] = []
         self.raised = False
         self.sent = 0
         self.described = 0
+        self.judged = 0
 
     @property
     def runs(self) -> list[Run]:
@@ -189,7 +194,7 @@ class CaesarSession:
         """Return what the current execution of a test has used; new at each set-up."""
         state = item.stash.get(STATE, None)
         if state is None:
-            state = item.stash[STATE] = TestState()
+            state = self._current = item.stash[STATE] = TestState()
         return state
 
     @pytest.hookimpl(tryfirst=True)
@@ -269,13 +274,21 @@ class CaesarSession:
         state.sent += len(new)
 
     def _describe(self, state: TestState, report: pytest.TestReport) -> None:
-        from pytest_caesar.sections import brief_section, run_section  # noqa: PLC0415 - as above
+        from pytest_caesar.sections import (  # noqa: PLC0415 - as above
+            brief_section,
+            run_section,
+            verdict_section,
+        )
 
         for index, run in enumerate(state.runs):
             if index >= state.described:
                 make = run_section if index < IN_FULL else brief_section
                 report.sections.append(make(run))
         state.described = len(state.runs)
+        for index, recovered in enumerate(state.kept[:IN_FULL]):
+            if index >= state.judged:
+                report.sections.append(verdict_section(recovered, index + 1))
+        state.judged = len(state.kept)
         if report.when == "call" and not state.raised:
             for judge in state.judges:
                 problem = judge()
@@ -288,7 +301,10 @@ class CaesarSession:
         """Explain comparisons of runs, reports, statuses, sources and snapshots."""
         from pytest_caesar.explanations import explain  # noqa: PLC0415 - only on failure
 
-        return explain(op, left, right, runs=self._current.runs if self._current else [])
+        state = self._current
+        if state is None:
+            return explain(op, left, right, runs=[])
+        return explain(op, left, right, runs=state.runs, kept=state.kept)
 
     # --- snapshots ---------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.recovery.evidence import Recovered
 
 ORDER = ("channel", "schema", "file", "extracted", "synthesized")
 """The sources, best first."""
@@ -26,6 +27,25 @@ def why_not(run: Run, wanted: str) -> str:
             f"run.without({str(run.source)!r}).source"
         )
     return _MISSING[wanted](run) if wanted in _MISSING else ""
+
+
+GIVEN_BY = {
+    "channel": "submission=",
+    "schema": "final_message=, with schema_expected=True",
+    "file": "report_file=",
+    "extracted": "the log",
+}
+"""Where ``caesar_recover`` is given what stands for a source."""
+
+
+def why_not_kept(recovered: Recovered, wanted: str) -> str:
+    """As ``why_not``, for what is kept of a run."""
+    if wanted not in ORDER or wanted == recovered.source:
+        return ""
+    if ORDER.index(wanted) > ORDER.index(recovered.source):
+        given = GIVEN_BY[str(recovered.source)]
+        return f"the report from {recovered.source} counts first; it was given as {given}"
+    return f"to caesar_recover a report from {wanted} is given as {GIVEN_BY[wanted]}"
 
 
 def _channel(run: Run) -> str:

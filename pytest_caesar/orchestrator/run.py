@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,35 +12,12 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event, Report, Task
 from caesar_agent.mailbox import AskedQuestion
 from pytest_caesar.orchestrator.outcome import Outcome
-from pytest_caesar.recovery.evidence import Evidence, Form
+from pytest_caesar.recovery.evidence import Evidence, Form, Source, Status
 from pytest_caesar.workspace.reconciliation import Reconciliation
 from pytest_caesar.workspace.values import Observation, ObservedChange, Patch
 
 if TYPE_CHECKING:
     from caesar_agent.va.evidence import DimensionFeedback, GateResult
-
-
-class Status(str, Enum):
-    """What the report says; compares equal to the plain word."""
-
-    SUCCESS = "success"
-    PARTIAL = "partial"
-    FAILED = "failed"
-    BLOCKED = "blocked"
-
-    __str__ = str.__str__
-
-
-class Source(str, Enum):
-    """Where the report came from; compares equal to the plain word."""
-
-    CHANNEL = "channel"
-    SCHEMA = "schema"
-    FILE = "file"
-    EXTRACTED = "extracted"
-    SYNTHESIZED = "synthesized"
-
-    __str__ = str.__str__
 
 
 class Events(tuple[Event, ...]):

@@ -7,7 +7,6 @@ from typing import Any
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Task
 from pytest_caesar.orchestrator.outcome import Outcome
-from pytest_caesar.orchestrator.run import Source
 from pytest_caesar.recovery.contradictions import contradictions
 from pytest_caesar.recovery.evidence import Recovered
 from pytest_caesar.workspace.naming import shown
@@ -51,7 +50,7 @@ def settle(
     return {
         "declared": declared,
         "report": report,
-        "source": Source(recovered.source),
+        "source": recovered.source,
         "form": recovered.form,
         "changes_verified_by": "git" if observation.verified else "declaration",
         "reconciliation": reconciliation,

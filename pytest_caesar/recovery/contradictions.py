@@ -11,7 +11,6 @@ from typing import Literal, Protocol
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Report
 from caesar_agent.terminal import one_line
-from pytest_caesar.recovery.evidence import Source
 
 MAX_PATHS = 5
 """Paths that one message names; the rest is told as a number."""
@@ -28,7 +27,7 @@ class Changed(Protocol):
 def contradictions(
     report: Report,
     *,
-    source: Source,
+    source: str,
     mode: Literal["read-only", "write"],
     changes: Sequence[Changed] | None,
     outcome_status: Literal["succeeded", "failed", "timed_out", "cancelled"],

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Change, Report
 
-Source = Literal["channel", "schema", "file", "extracted", "synthesized"]
+
+class Status(str, Enum):
+    """What the report says; compares equal to the plain word."""
+
+    SUCCESS = "success"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+
+    __str__ = str.__str__
+
+
+class Source(str, Enum):
+    """Where the report came from; compares equal to the plain word."""
+
+    CHANNEL = "channel"
+    SCHEMA = "schema"
+    FILE = "file"
+    EXTRACTED = "extracted"
+    SYNTHESIZED = "synthesized"
+
+    __str__ = str.__str__
+
+
 Form = Literal["fence", "object"]
 
 _BYTES = ("raw_log", "report_file", "submission", "final_message")
@@ -87,3 +111,19 @@ class Recovered:
     form: Form | None = None
     offsets: tuple[int, int] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """What the report says."""
+        return Status(self.report.status)
+
+    @property
+    def summary(self) -> str:
+        """The report's summary."""
+        return self.report.summary
+
+    def __repr__(self) -> str:
+        codes = list(dict.fromkeys(item.code for item in self.diagnostics))
+        more = [f"{len(codes) - 3} more findings"] if len(codes) > 3 else []
+        told = ", ".join([f"{self.report.status} from {self.source}", *codes[:3], *more])
+        return f"<Recovered: {told}>"

@@ -30,9 +30,9 @@ _NOT_OWN_WORDS = Diagnostic(
 )
 
 _INVALID: dict[Source, str] = {
-    "channel": "submission-invalid",
-    "schema": "final-message-invalid",
-    "file": "report-file-invalid",
+    Source.CHANNEL: "submission-invalid",
+    Source.SCHEMA: "final-message-invalid",
+    Source.FILE: "report-file-invalid",
 }
 
 _FLAGS = {
@@ -81,7 +81,7 @@ def recover(evidence: Evidence) -> Recovered:
         if report is None:
             unread = unread or _is_broken(claim)
             continue
-        superseded = unread or (claim.source == "extracted" and extraction.superseded)
+        superseded = unread or (claim.source is Source.EXTRACTED and extraction.superseded)
         if superseded:
             diagnostics.append(_superseded(claim, report.status))
             if report.status == "success":
@@ -99,7 +99,9 @@ def recover(evidence: Evidence) -> Recovered:
     if script.others_words:
         diagnostics.append(_NOT_OWN_WORDS)
     report = synthesize(evidence, last_words=script.last_words, stream_failure=script.failed or "")
-    return Recovered(report=report, source="synthesized", diagnostics=_without_repeats(diagnostics))
+    return Recovered(
+        report=report, source=Source.SYNTHESIZED, diagnostics=_without_repeats(diagnostics)
+    )
 
 
 def recover_without(evidence: Evidence, *sources: str) -> Recovered:
@@ -135,7 +137,7 @@ def _claims(
     """Read every source, best first, and tell what is wrong with each."""
     task_id = evidence.task_id
     claims = [
-        _document("channel", "submission.json", evidence.submission, task_id, echo, diagnostics,
+        _document(Source.CHANNEL, "submission.json", evidence.submission, task_id, echo, diagnostics,
                   problem=evidence.submission_problem),
     ]  # fmt: skip
     final = evidence.final_message
@@ -143,10 +145,10 @@ def _claims(
         final = script.final.encode("utf-8", "surrogatepass")
     if evidence.schema_expected and final is not None and final.strip():
         claims.append(
-            _document("schema", "final message", final, task_id, echo, diagnostics, prose=True)
+            _document(Source.SCHEMA, "final message", final, task_id, echo, diagnostics, prose=True)
         )
     claims.append(
-        _document("file", "report.json", evidence.report_file, task_id, echo, diagnostics,
+        _document(Source.FILE, "report.json", evidence.report_file, task_id, echo, diagnostics,
                   problem=evidence.report_file_problem)
     )  # fmt: skip
     extraction = Extraction()
@@ -160,7 +162,7 @@ def _claims(
             start, end = script.locate(chosen.start, chosen.end) if in_log else (0, 0)
             claims.append(
                 _Claim(
-                    source="extracted",
+                    source=Source.EXTRACTED,
                     reading=chosen.reading,
                     name="log" if in_log else "final message",
                     form=chosen.form,
@@ -254,7 +256,7 @@ def _disagreements(chosen: _Claim, claims: Iterable[_Claim]) -> list[Diagnostic]
         mine, theirs = chosen.reading.report, claim.reading.report
         if canonical(chosen.reading.value) == canonical(claim.reading.value):
             continue
-        if claim.source == "extracted" and mine.status == theirs.status:
+        if claim.source is Source.EXTRACTED and mine.status == theirs.status:
             continue  # a shorter word on the terminal is no contradiction
         told.append(
             Diagnostic(

@@ -45,6 +45,16 @@ class ObservedChange:
     kind: Kind = "file"
     note: str = ""
 
+    def __repr__(self) -> str:
+        origin = f" from {self.old_path!r}" if self.old_path is not None else ""
+        remarks = [
+            *([self.kind] if self.kind != "file" else []),
+            *(["outside the workspace"] if self.outside else []),
+            *([self.note] if self.note else []),
+        ]
+        more = f" ({', '.join(remarks)})" if remarks else ""
+        return f"<{self.path!r} {self.action}{origin}{more}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:

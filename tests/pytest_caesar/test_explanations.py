@@ -65,3 +65,41 @@ def test_first_and_last_line_stay_whole_however_much_there_is_to_say(
     assert sum(map(len, lines)) <= MAX_CHARACTERS
     assert lines[0] == "'failed' == 'success', where 'failed' is the status of the run"
     assert lines[-1] == f"task directory: {run.task_dir}"
+
+
+def test_a_part_of_a_word_stays_in_the_order_it_was_written(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    run = caesar_orchestrator.delegate("Work", agent=fake(fake.report("blocked")))
+    lines = explain("in", "succ", run.status, runs=[run])
+    assert lines is not None
+    assert lines[:2] == [
+        "'succ' in 'blocked', where 'blocked' is the status of the run",
+        "summary: Done.",
+    ]
+    assert explain("==", run.status, 3, runs=[run]) is None
+    assert explain("in", run.status, (), runs=[run]) is None
+
+
+def test_texts_that_name_the_entries_are_not_told_as_missing(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    agent = fake(fake.write("b"), fake.report(commands_run=[{"command": "make", "exit_code": 1}]))
+    run = caesar_orchestrator.delegate("Work", agent=agent)
+    place = f"task directory: {run.task_dir}"
+    assert explain("==", run.changes, ["b"], runs=[run]) == [
+        "1 change == 1 text:",
+        "each is more than its path: compare [one.path for one in …]",
+        place,
+    ]
+    assert explain("==", ["x"], run.report.commands_run, runs=[run]) == [
+        "1 text == 1 command:",
+        "  only in the first: 'x'",
+        "  only in the second: make, exit code 1",
+        "each is more than its command: compare [one.command for one in …]",
+        place,
+    ]
+    assert explain("==", ("a",), ["b"], runs=[run]) is None
+    assert explain("==", run.changes, [1], runs=[run]) is None

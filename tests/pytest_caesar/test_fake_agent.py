@@ -13,7 +13,8 @@ import pytest
 from pytest_caesar.fake_agent import FakeAgents
 from pytest_caesar.fake_agent_checks import Place, StepError
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run, Status
+from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.recovery.evidence import Status
 from pytest_caesar.workspace.repository import Repository
 
 

@@ -120,3 +120,44 @@ def test_a_repository_is_new_for_each_test(caesar_repo: Repository) -> None:
     first = caesar_repo.commit({"a.txt": "a"})
     assert (before, caesar_repo.head) == (None, first)
     assert caesar_repo.git("status", "--porcelain") == ""
+
+
+def test_a_failing_test_shows_what_was_recovered(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.fixture
+        def recovered(request):
+            # Also where it is asked for late.
+            return request.getfixturevalue("caesar_recover")({LOG!r}, report_file="{{", exit_code=1)
+
+        def test_it(recovered):
+            assert recovered.status == "success"
+
+        def test_another(recovered):
+            assert recovered.form == "object"
+        """
+    )
+    result = run()
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "E*assert 'blocked' == 'success', where 'blocked' is the status of the verdict",
+            "*caesar_recover, verdict 1: blocked (source: extracted, as fence)*",
+            "summary:        Which port[?]",
+            "diagnostics:",
+            "  report-file-invalid: *",
+        ]
+    )
+    lines = [line for line in result.outlines if "caesar_recover, verdict" in line]
+    assert len(lines) == 2
+
+
+def test_a_verdict_says_itself_in_a_line(caesar_recover: Recover) -> None:
+    recovered = caesar_recover(LOG, report_file="{")
+    assert (recovered.status, recovered.summary) == ("blocked", "Which port?")
+    assert repr(recovered) == (
+        "<Recovered: blocked from extracted, report-file-invalid, report-superseded, "
+        "blocked-without-question>"
+    )

@@ -28,7 +28,14 @@ def delegate(caesar_repo, caesar_orchestrator, caesar_fake_agent):
     return delegates
 """
 
-FIXTURES = ("delegate", "caesar_answers", "caesar_orchestrator", "caesar_snapshot", "tmp_path")
+FIXTURES = (
+    "delegate",
+    "caesar_answers",
+    "caesar_orchestrator",
+    "caesar_recover",
+    "caesar_snapshot",
+    "tmp_path",
+)
 
 
 def written(body: str, name: str = "test_it") -> str:

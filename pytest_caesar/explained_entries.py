@@ -1,0 +1,240 @@
+"""A failed comparison of what a run holds many of: paths, changes, findings, questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents.report import Artifact, Change, CommandRun, Finding, Question
+from caesar_agent.mailbox import AskedQuestion
+from caesar_agent.terminal import one_line
+from pytest_caesar.orchestrator.outcome import LeakedProcess
+from pytest_caesar.sections import entry_line, task_directory
+from pytest_caesar.workspace.reconciliation import ReconciledPath
+from pytest_caesar.workspace.values import ObservedChange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from pytest_caesar.orchestrator.run import Run
+
+NEXT_STEPS: Final = {
+    "undeclared": "the agent must declare it under changes, or leave it alone",
+    "phantom": "the agent must change it, or not declare it",
+    "wrong-action": "the agent must declare what it did",
+    "unverified": "git cannot see it; look at the file itself",
+}
+"""What can be done about a path, by verdict."""
+
+NOUNS: Final[dict[type, tuple[str, str]]] = {
+    ReconciledPath: ("path", "paths"),
+    Diagnostic: ("diagnostic", "diagnostics"),
+    ObservedChange: ("change", "changes"),
+    Change: ("declared change", "declared changes"),
+    Finding: ("finding", "findings"),
+    AskedQuestion: ("question", "questions"),
+    Question: ("open question", "open questions"),
+    CommandRun: ("command", "commands"),
+    Artifact: ("artifact", "artifacts"),
+    LeakedProcess: ("process left behind", "processes left behind"),
+    str: ("text", "texts"),
+}
+"""What the entries of a tuple are called."""
+
+TEXTS: Final[dict[type, str]] = {
+    ReconciledPath: "path",
+    Diagnostic: "code",
+    ObservedChange: "path",
+    Change: "path",
+    Finding: "title",
+    AskedQuestion: "question",
+    Question: "question",
+    CommandRun: "command",
+    Artifact: "path",
+    LeakedProcess: "name",
+}
+"""What is meant by an entry where a test names it by a text alone."""
+
+MAX_LINES: Final = 8
+"""Lines of an explanation."""
+
+
+def explain_entries(op: str, left: object, right: object, runs: Sequence[Run]) -> list[str] | None:
+    """Explain a comparison of two lists, or of one with an entry; one of them is a run's.
+
+    Returns:
+        None where something else than entries is compared.
+    """
+    if op == "in":
+        return _text_in(left, right, runs) if isinstance(right, tuple) else None
+    if not isinstance(left, tuple | list) or not isinstance(right, tuple | list):
+        return None
+    told = [*map(_told, left), *map(_told, right)]
+    if None in told or not told:
+        return None
+    texts = [all(isinstance(item, str) for item in side) for side in (left, right) if side]
+    if all(texts):
+        return None
+    return _texts(left, right, runs) if any(texts) else _entries(left, right, runs)
+
+
+def finding_line(finding: Diagnostic) -> str:
+    """Say a finding of the harness."""
+    return f"{finding.code}: {one_line(finding.message, limit=300)}"
+
+
+def _entries(
+    left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
+) -> list[str] | None:
+    """List what stands in one of them and not in the other."""
+    more = [item for item in left if item not in right]
+    less = [item for item in right if item not in left]
+    beside = _beside(left, right)
+    listed = [
+        *(f"  {beside[0]}{_told(item)}" for item in more),
+        *(f"  {beside[1]}{_told(item)}" for item in less),
+    ] or ["  the same entries in another order"]
+    return _framed("==", left, right, listed, _next_steps([*more, *less]), runs)
+
+
+def _texts(
+    left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
+) -> list[str] | None:
+    """Compare entries with the texts that a test has put in their place."""
+    named = [[_text(item) for item in side] for side in (left, right)]
+    beside = _beside(left, right)
+    listed = [
+        f"  {beside[number]}{_told(item)}"
+        for number, side in enumerate((left, right))
+        for item in side
+        if _text(item) not in named[1 - number]
+    ]
+    entries = right if isinstance(left[0], str) else left
+    return _framed("==", left, right, listed, [_how_to_name(entries)], runs)
+
+
+def _text_in(left: object, right: tuple[object, ...], runs: Sequence[Run]) -> list[str] | None:
+    if not isinstance(left, str) or not right or isinstance(right[0], str):
+        return None
+    if None in map(_told, right):
+        return None
+    listed = [f"  {_told(item)}" for item in right]
+    return _framed("in", left, right, listed, [_how_to_name(right)], runs)
+
+
+def _framed(
+    op: str,
+    left: Sequence[object],
+    right: Sequence[object],
+    listed: list[str],
+    advice: list[str],
+    runs: Sequence[Run],
+) -> list[str]:
+    owners = [run for run in runs if _holds(run, (*left, *right))]
+    ending = [*advice, *(task_directory(owners[-1]) if owners else [])]
+    room = MAX_LINES - 1 - len(ending)
+    if len(listed) > room:
+        listed = [*listed[: room - 1], f"  … and {len(listed) - room + 1} more"]
+    return [f"{_count_of(left)} {op} {_count_of(right)}:", *listed, *ending]
+
+
+def _beside(left: Sequence[object], right: Sequence[object]) -> tuple[str, str]:
+    return ("only in the first: ", "only in the second: ") if left and right else ("", "")
+
+
+def _count_of(values: Sequence[object]) -> str:
+    if isinstance(values, str):
+        return repr(one_line(values, limit=80))
+    if not values:
+        return "none"
+    one, many = NOUNS.get(type(values[0]), ("entry", "entries"))
+    return f"1 {one}" if len(values) == 1 else f"{len(values)} {many}"
+
+
+def _how_to_name(entries: Sequence[object]) -> str:
+    text = TEXTS[type(entries[0])]
+    return f"each is more than its {text}: compare [one.{text} for one in …]"
+
+
+def _next_steps(items: Sequence[object]) -> list[str]:
+    verdicts = {item.verdict for item in items if isinstance(item, ReconciledPath)}
+    return [NEXT_STEPS[verdict] for verdict in sorted(verdicts & set(NEXT_STEPS))[:1]]
+
+
+def _holds(run: Run, items: Collection[object]) -> bool:
+    """Tell whether one of the very items is of this run."""
+    known = {
+        id(item)
+        for item in (
+            *run.reconciliation.entries,
+            *run.diagnostics,
+            *run.changes,
+            *run.questions,
+            *run.outcome.leaked,
+            *_parts(run.report),
+            *_parts(run.declared),
+        )
+    }
+    return any(id(item) in known for item in items)
+
+
+def _parts(report: Any) -> tuple[object, ...]:
+    return (
+        *report.changes,
+        *report.findings,
+        *report.questions,
+        *report.commands_run,
+        *report.artifacts,
+    )
+
+
+def _text(item: object) -> str:
+    return str(getattr(item, TEXTS[type(item)])) if type(item) in TEXTS else str(item)
+
+
+def _told(item: object) -> str | None:
+    """Say an entry in a line; None where it is something else."""
+    tell = TOLD.get(type(item))
+    if tell is None and isinstance(item, str):
+        tell = TOLD[str]
+    return tell(item) if tell is not None else None
+
+
+def _asked(question: AskedQuestion) -> str:
+    end = question.state
+    told = end if question.answer is None else f"{end} {one_line(question.answer, limit=80)!r}"
+    return f"{one_line(question.question, limit=120)!r}, {told}"
+
+
+def _finding(finding: Finding) -> str:
+    where = f" in {one_line(finding.file)}" if finding.file else ""
+    return f"{finding.severity}: {one_line(finding.title, limit=200)}{where}"
+
+
+def _ran(command: CommandRun) -> str:
+    code = "not known" if command.exit_code is None else command.exit_code
+    return f"{one_line(command.command, limit=120)}, exit code {code}"
+
+
+def _left_behind(process: LeakedProcess) -> str:
+    return f"{one_line(process.name, limit=100)} (pid {process.pid}), ended by the orchestrator"
+
+
+def _changed(change: ObservedChange | Change) -> str:
+    return f"{one_line(change.path)} {change.action}"
+
+
+TOLD: Final[dict[type, Callable[[Any], str]]] = {
+    ReconciledPath: entry_line,
+    Diagnostic: finding_line,
+    ObservedChange: _changed,
+    Change: _changed,
+    Finding: _finding,
+    AskedQuestion: _asked,
+    Question: lambda question: repr(one_line(question.question, limit=120)),
+    CommandRun: _ran,
+    Artifact: lambda artifact: one_line(artifact.path),
+    LeakedProcess: _left_behind,
+    str: lambda text: repr(one_line(text, limit=120)),
+}
+"""How an entry is said in a line, by its type."""
