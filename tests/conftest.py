@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from pytest_caesar.workspace.removal import remove_tree
+from pytest_caesar.removal import remove_tree
 from pytest_caesar.workspace.walking import walk
 
 pytest_plugins = ["pytester"]

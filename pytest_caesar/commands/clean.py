@@ -15,9 +15,9 @@ from caesar_agent.terminal import one_line, printable
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.orchestrator.plan import DelegationError, check_task_id
 from pytest_caesar.orchestrator.record import Record, RecordError, read_record
+from pytest_caesar.removal import remove_tree
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.leftovers import Leftover, Leftovers
-from pytest_caesar.workspace.removal import remove_tree
 
 if TYPE_CHECKING:
     from caesar_agent.dispatcher import Subparsers

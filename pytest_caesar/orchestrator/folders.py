@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from caesar_agent.task_directory import open_folder, open_regular
-from pytest_caesar.orchestrator.wardens import removal
+from pytest_caesar.removal import remove_folder
 
 MAX_DEPTH: Final = 64
 """Levels of folders that are copied; no task needs as many, and each holds a descriptor."""
@@ -78,15 +78,6 @@ def _is_held(path: Path) -> bool:
         except BlockingIOError:
             return True
     return False
-
-
-def remove_folder(path: Path) -> bool:
-    """Remove a folder of any depth with all in it; links are removed, not followed.
-
-    Returns:
-        Whether it is gone. What the system refuses stays; nothing is raised for it.
-    """
-    return removal.remove_folder(os.fsencode(path))
 
 
 def copy_folder(source: Path, target: Path) -> str:

@@ -7,7 +7,6 @@ import signal
 from typing import Any
 
 from pytest_caesar.orchestrator.wardens.link import Link
-from pytest_caesar.orchestrator.wardens.removal import remove_folder
 from pytest_caesar.orchestrator.wardens.starting import start
 from pytest_caesar.orchestrator.wardens.tree import (
     become_subreaper,
@@ -20,6 +19,7 @@ from pytest_caesar.orchestrator.wardens.tree import (
     wake_unattended,
 )
 from pytest_caesar.orchestrator.wardens.waiting import drain, now, open_process, wait
+from pytest_caesar.removal import remove_folder
 
 SETTLE = 0.2
 """Seconds that helpers of an agent that ended by itself get to end too (a ``tee``, say)."""

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.orchestrator import folders
-from pytest_caesar.orchestrator.folders import copy_folder, remove_folder, temporary_folder
+from pytest_caesar.orchestrator.folders import copy_folder, temporary_folder
+from pytest_caesar.removal import remove_folder
 
 
 def nest(folder: Path, levels: int) -> None:

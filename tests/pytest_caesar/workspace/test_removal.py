@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_caesar.removal import remove_tree
 from pytest_caesar.workspace.errors import UnrecordedWorkError
 from pytest_caesar.workspace.isolation import prepare, remove
 from pytest_caesar.workspace.observation import observe
-from pytest_caesar.workspace.removal import remove_tree
 from pytest_caesar.workspace.repository import Repository
 from tests.pytest_caesar.workspace.support import ask, script, sh, work
 
@@ -129,7 +129,7 @@ def test_trees_deeper_than_any_path_are_removed(tmp_path: Path) -> None:
         sh("rm -rf tree", tmp_path)
 
 
-def as_nobody(action: Callable[[], None]) -> int:
+def as_nobody(action: Callable[[], object]) -> int:
     """Root may do anything, so play a user that the modes bind; 0 when it went well."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

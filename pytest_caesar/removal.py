@@ -1,7 +1,7 @@
 """Removing a folder that an agent has filled, with whatever depth, links and rights it liked."""
 
 # A warden imports this: pathlib and contextlib would cost it more than all the rest.
-# ruff: noqa: PTH106, PERF203
+# ruff: noqa: PTH106, PTH108, PTH112, PTH114, PTH120, PERF203, SIM105
 
 from __future__ import annotations
 
@@ -11,20 +11,43 @@ import stat
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def remove_folder(path: bytes) -> bool:
+def remove_tree(path: str | bytes | os.PathLike[str]) -> bool:
+    """Remove a folder of any depth with all in it, or what else is there.
+
+    Returns:
+        Whether it is gone. What the system refuses stays.
+
+    Raises:
+        OSError: it is a file or a link, and cannot be removed.
+    """
+    if os.path.islink(path) or not os.path.isdir(path):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        return True
+    return remove_folder(path)
+
+
+def remove_folder(path: str | bytes | os.PathLike[str]) -> bool:
     """Remove a folder of any depth with all in it; links are removed, not followed.
 
     Returns:
         Whether it is gone. What the system refuses stays; nothing is raised for it.
     """
+    path = os.fsencode(path)
     try:
+        _allow(path)
         root = os.open(path, _FOLDER)
         try:
-            os.fchmod(root, stat.S_IRWXU)
             _empty(root)
         finally:
             os.close(root)
-        os.rmdir(path)
+        try:
+            os.rmdir(path)
+        except PermissionError:
+            _allow(os.path.dirname(path))
+            os.rmdir(path)
     except OSError:
         return not os.path.lexists(path)
     return True
@@ -74,8 +97,8 @@ def _take_apart(folder: int, root: int, token: str, made: int) -> list[str]:
     return moved
 
 
-def _allow(name: str, folder: int) -> None:
+def _allow(name: str | bytes, folder: int | None = None) -> None:
     """Give a folder back the rights to look into it and to move it."""
     mode = os.lstat(name, dir_fd=folder).st_mode
     if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-        os.chmod(name, stat.S_IRWXU, dir_fd=folder)
+        os.chmod(name, stat.S_IMODE(mode) | stat.S_IRWXU, dir_fd=folder)
