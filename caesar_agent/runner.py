@@ -13,12 +13,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn, TextIO
 
+from pydantic import ValidationError
+
 from caesar_agent.agent import Agent
 from caesar_agent.agent_errors import DeliveryError, StartError
 from caesar_agent.awaiting import await_result
 from caesar_agent.clock import monotonic
 from caesar_agent.delivery import Delivery
 from caesar_agent.documents import Report
+from caesar_agent.documents.problems import explain
 from caesar_agent.errors import CaesarError
 from caesar_agent.gathered import Gathered
 from caesar_agent.interruption import Guard
@@ -40,6 +43,9 @@ MAX_DETAILS = 16_000
 
 MAX_SUMMARY = 300
 """Longest text of an exception in a summary, in characters."""
+
+PARTS = ("Report", "Change", "CommandRun", "Finding", "Question", "Artifact", "Usage")
+"""Models that an agent may make a report of by hand, whose errors are told in our words."""
 
 
 def run(main: Main) -> NoReturn:
@@ -275,8 +281,12 @@ def _exit_code(error: SystemExit, stderr: TextIO) -> int:
 
 
 def _describe(error: BaseException) -> str:
-    text = " ".join(str(error).split())
     name = type(error).__name__
+    if isinstance(error, ValidationError) and error.title in PARTS:
+        # Made by hand; pydantic says it in many lines, with links.
+        text = f"no valid {error.title}: {'; '.join(map(str, explain(error)))}"
+    else:
+        text = " ".join(str(error).split())
     return printable(f"{name}: {text}" if text else name, limit=MAX_SUMMARY)
 
 
@@ -293,8 +303,11 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     ours = (__file__, await_result.__code__.co_filename)
     own = trace
     while own is not None:
-        name = own.tb_frame.f_code.co_filename
-        if name not in ours and Path(name).parent.name != "asyncio":
+        frame = own.tb_frame
+        name = frame.f_code.co_filename
+        # What calls ``main`` in our place hides itself as pytest has it.
+        hidden = name in ours or frame.f_locals.get("__tracebackhide__", False)
+        if not hidden and Path(name).parent.name != "asyncio":
             return own
         own = own.tb_next
     return trace

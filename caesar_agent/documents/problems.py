@@ -75,7 +75,7 @@ def _explain(detail: ErrorDetails) -> FieldProblem:
     if kind in _RANGES:
         key, words = _RANGES[kind]
         bound = context[key]
-        bound = int(bound) if bound == int(bound) else bound
+        bound = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
         return FieldProblem(
             "out-of-range", where, f"expected {words} {bound}, found {describe(found)}"
         )

@@ -174,6 +174,7 @@ def _noting_exit(main: Callable[..., Any], exits: list[BaseException]) -> Callab
 
     @functools.wraps(main)
     def call(agent: Any) -> Any:
+        __tracebackhide__ = True
         try:
             return main(agent)
         except Exception as error:

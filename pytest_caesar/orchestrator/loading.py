@@ -86,17 +86,42 @@ def _import(name: str, target: str, import_root: str) -> ModuleType:
         raise ModuleNotImportedError(
             program=target, cwd=import_root, reason=reason, remedy=remedy
         ) from error
-    except (Exception, SystemExit) as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
+    except SystemExit as error:
+        raise ModuleNotImportedError(
+            program=target,
+            cwd=import_root,
+            reason=f"{name} exits while it is imported ({_place(error, import_root)})",
+            remedy='Put what runs or exits there below `if __name__ == "__main__":`.',
+        ) from error
+    except Exception as error:
+        problem = error.msg if isinstance(error, SyntaxError) else error
         raise ModuleNotImportedError(
             program=target,
             cwd=import_root,
             reason=(
                 f"{name} fails while it is imported: "
-                f"{type(error).__name__}: {error} ({last.filename}:{last.lineno})"
+                f"{type(error).__name__}: {problem} ({_place(error, import_root)})"
             ),
             remedy="Make sure that `import " + name + "` works.",
         ) from error
+
+
+def _place(error: BaseException, import_root: str) -> str:
+    """Name the line to look at: the last one of the agent's own, where there is one."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _is_own(Path(frame.filename), import_root)]
+    last = (own or frames)[-1]
+    return f"{last.filename}:{last.lineno}"
+
+
+def _is_own(file: Path, import_root: str) -> bool:
+    return (
+        bool(import_root)
+        and file.is_relative_to(import_root)
+        and not {"site-packages", "dist-packages"}.intersection(file.parts)
+    )
 
 
 def _refuse_shadowed(name: str, target: str, import_root: str) -> None:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from caesar_agent import Agent, Report
 from caesar_agent.interruption import Interrupted, interrupt
@@ -70,6 +71,43 @@ def test_a_text_that_no_encoding_knows_does_not_lose_the_report(desk: Desk) -> N
     assert desk.run(main) == 1
     assert desk.report["status"] == "failed"
     assert "\x1b" not in desk.report["summary"]
+
+
+def test_a_wrong_report_made_by_hand_is_told_field_by_field(desk: Desk) -> None:
+    def main(agent: Agent) -> Report:
+        return Report(status="done", summary="Fixed.", changes=["a.py"])  # type: ignore[arg-type,call-arg]
+
+    assert desk.run(main) == 1
+    assert desk.report["summary"] == (
+        "The agent failed: ValidationError: no valid Report: at protocol: a required field is "
+        "missing; at status: expected 'success', 'partial', 'failed' or 'blocked', found \"done\"; "
+        'at changes[0]: expected an object, found "a.py"'
+    )
+    assert "in main\n" in desk.report["details"]
+
+
+def test_a_wrong_value_of_the_agents_own_models_is_told_by_pydantic(desk: Desk) -> None:
+    class Plan(BaseModel):
+        steps: int
+
+    def main(agent: Agent) -> Report:
+        return agent.success(f"{Plan(steps='many')}")
+
+    assert desk.run(main) == 1
+    assert "1 validation error for Plan steps" in desk.report["summary"]
+
+
+def test_the_traceback_begins_in_the_agent_and_not_in_who_calls_it(desk: Desk) -> None:
+    def main(agent: Agent) -> Report:
+        raise RuntimeError("gone")
+
+    def caller(agent: Agent) -> Report:
+        __tracebackhide__ = True
+        return main(agent)
+
+    assert desk.run(caller) == 1
+    assert "in main\n" in desk.report["details"]
+    assert "in caller\n" not in desk.report["details"]
 
 
 def test_a_huge_exception_is_cut(desk: Desk) -> None:

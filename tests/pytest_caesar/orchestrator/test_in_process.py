@@ -194,6 +194,7 @@ def test_an_exception_is_a_failed_report(stage: Stage) -> None:
     outcome = stage.run("fail")
     assert (outcome.status, outcome.exit_code) == ("failed", 1)
     assert stage.report["status"] == "failed"
+    assert "in_process.py" not in stage.report["details"]
     assert "no luck" in stage.report["summary"]
     assert "ValueError: no luck" in stage.output
 
@@ -454,16 +455,25 @@ def test_what_names_no_function(
     ("text", "reason"),
     [
         ("import nothing_of_that_name", "imports 'nothing_of_that_name', which is not installed"),
-        ("1 / 0", "fails while it is imported: ZeroDivisionError"),
-        ("raise SystemExit(3)", "fails while it is imported: SystemExit: 3"),
-        ("def broken(:", "fails while it is imported: SyntaxError"),
+        ("1 / 0", "fails while it is imported: ZeroDivisionError: division by zero (…:1)"),
+        ("\ndef broken(:", "fails while it is imported: SyntaxError: invalid syntax (…:2)"),
+        ("import json\n\njson.loads('{')", "line 1 column 2 (char 1) (…:3)"),
+        (
+            "import caesar_agent\n\ndef main(agent: caesar_agent.Agnt): ...",
+            "AttributeError: module 'caesar_agent' has no attribute 'Agnt' (…:3)",
+        ),
+        ("raise SystemExit(3)", "exits while it is imported (…:1). Put what runs or exits there "),
+        (
+            "import caesar_agent\ncaesar_agent.run(lambda agent: agent.success('x'))",
+            'exits while it is imported (…:2). Put what runs or exits there below `if __name__ == "',
+        ),
     ],
 )
 def test_a_module_that_fails(stage: Stage, tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "failing.py").write_text(text)
     with pytest.raises(ModuleNotImportedError) as caught:
         stage.run("failing:main", import_root=str(tmp_path))
-    assert reason in str(caught.value)
+    assert reason.replace("…", str(tmp_path / "failing.py")) in str(caught.value)
     assert "failing" not in sys.modules
 
 
