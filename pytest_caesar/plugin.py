@@ -197,6 +197,7 @@ INI = {
     "caesar_strict": False,
     "caesar_junit": True,
     "caesar_subprocess": False,
+    "caesar_record": "off",
 }
 """Keys of the ini file that are checked before anything is collected, and their defaults."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_caesar.settings import RECORD_MODES
+from pytest_caesar.markers import problem_of_marker
 from pytest_caesar.snapshots.naming import file_stem
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette 
     """Return the recordings of a test, or None when its agents simply work.
 
     Raises:
-        pytest.UsageError: a mode that there is not, or one that records in CI.
+        pytest.fail.Exception: the marker says what is not understood, or something is to be
+            recorded anew in CI.
     """
     mode = _mode(request.node, settings)
     if mode == "off":
@@ -33,9 +34,10 @@ def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette 
 
     in_ci = is_ci(os.environ)
     if in_ci and mode == "all":
-        raise pytest.UsageError(
+        pytest.fail(
             "--caesar-record=all records anew, and in CI (the variable CI is set) nothing is "
-            "recorded: run it elsewhere and commit the recordings"
+            "recorded: run it elsewhere and commit the recordings",
+            pytrace=False,
         )
     item = request.node
     folders = {"rootdir": str(request.config.rootpath)}
@@ -60,15 +62,11 @@ def is_ci(environ: Mapping[str, str]) -> bool:
 
 def _mode(item: pytest.Item, settings: Settings) -> str:
     """Return the mode of the command line, else of the nearest marker, else of the ini file."""
-    if settings.record is not None:
-        return settings.record
+    modes = []
     for mark in item.iter_markers("caesar"):
-        mode = mark.kwargs.get("record")
-        if mode is not None:
-            if mode not in RECORD_MODES:
-                raise pytest.UsageError(
-                    f"{item.nodeid}: the marker caesar has record={mode!r}, expected one of "
-                    f"{', '.join(RECORD_MODES)}"
-                )
-            return str(mode)
-    return settings.record_default
+        # One that a hook or a fixture has added was not there when the test was collected.
+        problem = problem_of_marker(mark)
+        if problem:
+            pytest.fail(f"{item.nodeid}: {problem}", pytrace=False)
+        modes.append(mark.kwargs.get("record"))
+    return next((mode for mode in (settings.record, *modes) if mode), settings.record_default)

@@ -164,6 +164,7 @@ def test_in_ci_nothing_is_written(
     result.stdout.fnmatch_lines(["*nothing is recorded*"])
     result = project.run(AGENT, "--caesar-record=all")
     result.stdout.fnmatch_lines(["*in CI (the variable CI is set) nothing is recorded*"])
+    result.stdout.no_fnmatch_line("*choice.py*")
     assert (project.starts, project.recordings()) == (0, [])
 
 
@@ -255,9 +256,10 @@ def test_a_mode_that_there_is_not_is_refused(project: Project, pytester: pytest.
         ["*the marker caesar has record='new', expected one of none, once, all, off"]
     )
     pytester.makeini("[pytest]\ncaesar_record = new\n")
-    project.run(AGENT).stderr.fnmatch_lines(
-        ["ERROR: caesar_record = new: expected one of none, once, all, off"]
-    )
+    for arguments in ((AGENT,), ()):
+        project.run(*arguments).stderr.fnmatch_lines(
+            ["ERROR: caesar_record = new: expected one of none, once, all, off"]
+        )
 
 
 MANY = """

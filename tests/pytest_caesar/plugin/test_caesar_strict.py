@@ -106,6 +106,31 @@ def test_a_marker_that_a_test_puts_on_itself_is_told_too(
     assert said in run().outlines
 
 
+@pytest.mark.parametrize("argument", ["record='new'", "strict='yes'", "allow=['phantom']"])
+def test_a_marker_that_a_hook_adds_is_told_before_an_agent_starts(
+    pytester: pytest.Pytester, run: Runs, argument: str
+) -> None:
+    pytester.makeconftest(
+        f"""
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            items[0].add_marker(pytest.mark.caesar({argument}))
+        """
+    )
+    pytester.makepyfile(
+        test_it="""
+        def test_it(caesar_orchestrator, caesar_fake_agent):
+            caesar_orchestrator.delegate("Work", agent=caesar_fake_agent())
+        """
+    )
+    result = run()
+    result.assert_outcomes(errors=1)
+    said = f"test_it.py::test_it: the marker caesar has {argument.partition('=')[0]}="
+    assert any(line.startswith(said) for line in result.outlines)
+    result.stdout.no_fnmatch_line("*choice.py*")
+
+
 def test_an_unknown_code_in_the_ini_file_is_told_before_anything_runs(
     pytester: pytest.Pytester, run: Runs
 ) -> None:
