@@ -11,7 +11,9 @@ from bisect import bisect_right
 
 _SEQUENCE = re.compile(
     rb"\x1b\[[0-9;:?]{0,32}[ -/]{0,8}[@-~]"  # colours, cursor
-    rb"|\x1b\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)"  # titles, links
+    rb"|\x1b[\]P_^X][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)"  # titles, links, device strings
+    rb"|\x1b[ #%()*+\-./][0-Z]"  # character sets, as ``tput sgr0`` names them
+    rb"|\x1b[0-9=>Mc]"  # saved cursor, keypad, reset
 )
 
 MAX_SEQUENCES = 1_000_000

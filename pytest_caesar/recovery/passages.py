@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from array import array
 from collections import deque
 from dataclasses import dataclass, replace
@@ -18,6 +19,13 @@ PLAIN = "plain"
 
 MAX_WRAPPED = 10_000
 """Strings of JSON lines that are looked into, the last ones; bounds the memory of recovery."""
+
+
+_MARKS = (
+    # UTF-32 first: its little-endian mark begins with the one of UTF-16.
+    ((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "UTF-32"),
+    ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "UTF-16"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +81,13 @@ def read_log(evidence: Evidence) -> Script:
 
 
 def _as_utf8(log: bytes) -> tuple[bytes, str]:
-    """Return the log in UTF-8, and the name of its encoding when it was another one."""
-    if log.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return log.decode("utf-16", "replace").encode("utf-8", "surrogatepass"), "UTF-16"
+    """Return the log in UTF-8 without a mark, and the name of its encoding when it was another."""
+    if log.startswith(codecs.BOM_UTF8):
+        # Blanks, so that offsets stay and a block may open on the first line.
+        return log.replace(codecs.BOM_UTF8, b"   ", 1), ""
+    for marks, encoding in _MARKS:
+        if log.startswith(marks):
+            return log.decode(encoding, "replace").encode("utf-8", "surrogatepass"), encoding
     return log, ""
 
 

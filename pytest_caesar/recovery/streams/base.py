@@ -13,6 +13,9 @@ from caesar_agent.documents.event import EventType
 MAX_SUMMARY = 200
 """Characters of an ``input_summary``."""
 
+MAX_USAGE = 2**53 - 1
+"""The largest number of a line that counts as usage, as in a report; infinity is none."""
+
 _SUMMARY_KEYS = (
     "command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url",
     "prompt", "message", "description",
@@ -126,7 +129,9 @@ class LineReader:
         if isinstance(numbers, dict):
             for ours, theirs in names.items():
                 number = numbers.get(theirs)
-                if isinstance(number, (int, float)) and type(number) is not bool and number >= 0:
+                if not isinstance(number, (int, float)) or type(number) is bool:
+                    continue
+                if 0 <= number <= MAX_USAGE:
                     self.usage[ours] = self.usage.get(ours, 0) + number
 
 

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from pytest_caesar.recovery.colours import Colourless
 from tests.pytest_caesar.recovery.reports import fence, recovered, report
 
-SEQUENCES = ["\x1b[0m", "\x1b[1;32m", "\x1b[38:5:4m", "\x1b[2K", "\x1b[?25l", "\x1b]8;;x://y\x07"]
+SEQUENCES = [
+    "\x1b[0m",
+    "\x1b[1;32m",
+    "\x1b[38:5:4m",
+    "\x1b[2K",
+    "\x1b[?25l",
+    "\x1b]8;;x://y\x07",
+    "\x1b(B",
+    "\x1b#8",
+    "\x1b7",
+    "\x1b=",
+    "\x1bP1$r0m\x1b\\",
+]
 
 
 def test_an_opening_line_in_colours_opens_a_block() -> None:
@@ -26,6 +38,15 @@ def test_a_report_printed_in_colours_is_read() -> None:
     )
 
     verdict = recovered(fence(body))
+
+    assert (verdict.form, verdict.report.status) == ("fence", "partial")
+
+
+def test_a_report_around_which_tput_reset_the_terminal_is_read() -> None:
+    reset = "\x1b(B\x1b[m"
+    body = report("partial", "Half.").replace('"partial"', f'"partial"{reset}')
+
+    verdict = recovered(f"{reset}```json caesar:report{reset}\n{body}\n```{reset}\n")
 
     assert (verdict.form, verdict.report.status) == ("fence", "partial")
 

@@ -180,11 +180,22 @@ def test_windows_line_ends_change_nothing() -> None:
     assert recovered(fence(report()).replace("\n", "\r\n")).form == "fence"
 
 
-def test_a_log_in_utf_16_is_read_and_told() -> None:
-    verdict = recovered(fence(report(summary="été")).encode("utf-16"))
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_log_in_another_encoding_is_read_and_told(encoding: str) -> None:
+    verdict = recovered(fence(report(summary="été")).encode(encoding))
 
     assert verdict.report.summary == "été"
-    assert "log-encoding" in codes(verdict)
+    assert said(verdict, "log-encoding").startswith(f"the log says that it is {encoding.upper()},")
+
+
+def test_a_block_after_a_byte_order_mark_is_a_block_where_it_stands() -> None:
+    log = fence(report()).encode("utf-8-sig")
+
+    verdict = recovered(log)
+
+    assert verdict.form == "fence"
+    assert verdict.offsets is not None
+    assert log[slice(*verdict.offsets)].decode() == report()
 
 
 def test_another_tasks_report_is_not_this_tasks() -> None:
