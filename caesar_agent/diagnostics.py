@@ -37,7 +37,7 @@ CODES: dict[str, str] = {
     "bad-encoding": "The bytes are not text in the encoding that they claim; UTF-8 is expected.",
     "duplicate-key": "A field stands twice in one object, so what it says is not clear.",
     "not-a-number": "NaN or Infinity, which are not JSON.",
-    "number-too-large": "A number does not fit a double, or has more digits than are read.",
+    "number-too-large": "A number does not fit a double.",
     "too-deep": "Arrays and objects are nested deeper than is read.",
     "too-many-values": "The document holds more values than are read.",
     "not-an-object": "The document is JSON, but not an object.",

@@ -6,6 +6,7 @@ import codecs
 import json
 import math
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,9 @@ MAX_VALUES = 1_000_000
 
 A report may so declare some 300 000 changes."""
 
-MAX_DIGITS = 1000
-"""Digits of one integer at most; converting longer ones takes quadratic time on some Pythons."""
+MAX_DIGITS = 309
+"""Digits of one integer at most, as many as the largest double has; converting many of them
+takes quadratic time on some Pythons."""
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 # The closing quote is optional so that an unterminated string matches at once
@@ -209,14 +211,23 @@ def _constant(name: str) -> float:
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise _Refused("number-too-large", f"the number {text[:40]} does not fit a double")
+        raise _too_large(text)
     return value
 
 
 def _integer(text: str) -> int:
-    if len(text) > MAX_DIGITS:
-        raise _Refused("number-too-large", f"a number has more than {MAX_DIGITS} digits")
-    return int(text)
+    # Without the sign, as ``-`` is no digit.
+    if len(text.removeprefix("-")) > MAX_DIGITS:
+        raise _too_large(text)
+    value = int(text)
+    if abs(value) > sys.float_info.max:
+        raise _too_large(text)
+    return value
+
+
+def _too_large(text: str) -> _Refused:
+    shown = text if len(text) <= 40 else f"{text[:39]}…"
+    return _Refused("number-too-large", f"the number {shown} does not fit a double")
 
 
 _DECODER = json.JSONDecoder(

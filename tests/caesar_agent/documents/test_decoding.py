@@ -95,7 +95,9 @@ def test_latin_1_is_refused_with_the_byte_that_says_so() -> None:
         (b'{"a": [Infinity]}', "not-a-number"),
         (b'{"a": -Infinity}', "not-a-number"),
         (b'{"a": 1e400}', "number-too-large"),
-        (b'{"a": ' + b"1" * (MAX_DIGITS + 1) + b"}", "number-too-large"),
+        (b'{"a": -1' + b"0" * 1_000_000 + b"}", "number-too-large"),
+        (b'{"a": 1' + b"0" * MAX_DIGITS + b"}", "number-too-large"),
+        (b'{"a": ' + str(int(sys.float_info.max) + 1).encode() + b"}", "number-too-large"),
         (b"\xed\xa0\x80", "bad-encoding"),
         (b'{"a": "\xff"}', "bad-encoding"),
         (b"\xff\xfe{\x00\x00\xd8}\x00", "bad-encoding"),
@@ -131,6 +133,19 @@ def test_a_comma_too_many_is_told_alike_on_every_python(text: str, column: int) 
 
 def test_commas_in_strings_are_not_values() -> None:
     assert decode(json.dumps("," * (MAX_VALUES + 1))).value == "," * (MAX_VALUES + 1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_largest_number_is_read_as_it_stands(sign: int) -> None:
+    largest = sign * int(sys.float_info.max)
+
+    assert decode(str(largest)).value == largest
+
+
+def test_a_number_that_is_too_large_is_told_in_short() -> None:
+    assert refusal(b'{"a": 1' + b"0" * 400 + b"}").problem == (
+        f"the number 1{'0' * 38}… does not fit a double"
+    )
 
 
 def test_a_key_with_control_characters_is_named_without_them() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ def test_the_codes_on_the_page_are_codes() -> None:
 
 def test_the_bounds_on_the_page_are_the_bounds() -> None:
     assert f"more than {decoding.MAX_DEPTH} levels" in PAGE
-    assert f"more than {decoding.MAX_DIGITS} digits" in PAGE
+    assert f"a number beyond a double, some {sys.float_info.max:.1e}".replace("+", "") in PAGE
     assert "2^53 - 1" in PAGE
     assert fields.MAX_INTEGER == 2**53 - 1
 
