@@ -46,7 +46,7 @@ def git_environment(*, isolated: bool = False) -> dict[str, str]:
         isolated: leave out the user's and the system's git configuration too.
     """
     keep = _NEEDED if isolated else _NEEDED | _CONFIG_LOCATIONS
-    environment = {name: value for name, value in os.environ.items() if name in keep} | _fixed()
+    environment = {name: os.environ[name] for name in keep if name in os.environ} | _fixed()
     # Whatever an agent makes of the remotes, to reach one git may start its programs: a helper,
     # ssh, a credential store. Nothing is fetched, so that missing objects stay missing.
     environment.update(GIT_ALLOW_PROTOCOL="none", GIT_NO_LAZY_FETCH="1")

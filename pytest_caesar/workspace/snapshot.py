@@ -70,7 +70,7 @@ class Snapshot:
     submodules: dict[bytes, tuple[str, str]] = field(default_factory=dict)
 
 
-def read_plain_file(path: Path | bytes, limit: int = MAX_RULE_BYTES) -> bytes | None:
+def read_plain_file(path: Path | str | bytes, limit: int = MAX_RULE_BYTES) -> bytes | None:
     """Return the first ``limit`` bytes of a regular file; None for anything else.
 
     Links are not followed and FIFOs are not waited for.

@@ -252,9 +252,9 @@ def read_refs(common_dir: Path) -> dict[str, str]:
             seen += 1
             if seen > MAX_REFS:
                 return refs
-            content = read_plain_file(Path(name), 200)
+            content = read_plain_file(name, 200)
             if content is not None:
-                refs[os.path.relpath(name, base)] = _ref_value(content)
+                refs[name[len(base) + 1 :]] = _ref_value(content)
     return {name: value for name, value in refs.items() if _is_users_ref(name)}
 
 
