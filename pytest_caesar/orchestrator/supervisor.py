@@ -322,6 +322,7 @@ class _Run:
 
     def _end_strangers(self) -> None:
         found = {process.pid: process for process in self.seen.values() if process.alive}
+        found.update({process.pid: process for process in self._overlooked()})
         carrying = processes.carrying("CAESAR_TASK_DIR", str(self.spec.task_directory))
         by = {process.pid: "environment" for process in carrying}
         found.update({process.pid: process for process in carrying})
@@ -333,6 +334,16 @@ class _Run:
             how: Any = by.get(pid, "descendant")
             self.strangers.append(LeakedProcess(pid=pid, name=names[pid], found_by=how))
         self.diagnostics += [tell_unkillable(process.pid, names[process.pid]) for process in left]
+
+    def _overlooked(self) -> list[Process]:
+        """Return what is below the warden after its word that nothing is.
+
+        An agent of the same user can take descriptors from it (prlimit), and so its view of /proc.
+        """
+        if self.warden is None or self.ended is None or not can_adopt():
+            return []
+        told = {pid for pid, _ in Ending(*self.ended[1:]).survivors}
+        return [process for process in processes.below(self.warden.pid) if process.pid not in told]
 
     def _warden_stays_stopped(self) -> bool:
         """Wake a warden that its agent has stopped; tell whether it is stopped again and again."""

@@ -76,6 +76,19 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="told by
 
 
 @linux
+def test_what_a_warden_cannot_see_any_more_is_ended_all_the_same(bench: Bench) -> None:
+    blinding = (
+        "import os, resource, subprocess\n"
+        "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (3, 3))\n"
+        "left = subprocess.Popen(['sleep', '60'], env={}, start_new_session=True)\n"
+        "print(left.pid, file=open(os.environ['CAESAR_TASK_DIR'] + '/pids', 'w'))\n"
+    )
+    outcome = bench.run(sys.executable, "-I", "-S", "-c", blinding)
+    assert (outcome.status, bench.living()) == ("succeeded", [])
+    assert [(item.pid, item.name) for item in outcome.leaked] == [(bench.pids()[0], "sleep 60")]
+
+
+@linux
 def test_a_warden_that_its_agent_stops_goes_on(bench: Bench) -> None:
     outcome = bench.sh("kill -STOP $PPID; exit 3", timeout=60)
 
