@@ -21,7 +21,7 @@ from caesar_agent import channel_arguments as arguments
 from caesar_agent.channel_tools import DESCRIPTIONS, INPUT_SCHEMAS
 from caesar_agent.channel_transport import Traffic, Wire, connect
 from caesar_agent.clock import monotonic
-from caesar_agent.documents import Report, Task
+from caesar_agent.documents import Task
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.event_log import EventLog
 from caesar_agent.mailbox import Answer, Mailbox, Reply, Silence, pause
@@ -141,7 +141,7 @@ class ChannelServer:
         return {"ok": True}
 
     def _submit_report(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        report = Report.from_value(dict(given))
+        report = arguments.report(given)
         self._mailbox.submit(report)
         return {"ok": True, "task_id": report.task_id or self._mailbox.task_id}
 

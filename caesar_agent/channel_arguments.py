@@ -5,14 +5,16 @@ No decoding and no guessing: a string that looks like JSON stays the string it i
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from caesar_agent.errors import CaesarError
+from caesar_agent.channel_tools import INPUT_SCHEMAS
+from caesar_agent.documents import Report
+from caesar_agent.errors import CaesarError, DocumentError, FieldProblem, UnsupportedVersionError
 
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)\s*")
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)\s*", re.ASCII)
+_STEP = re.compile(r"[^.\[\]]+")
 
 
 class ArgumentError(CaesarError):
@@ -30,6 +32,66 @@ class ArgumentError(CaesarError):
 
     def message(self) -> str:  # noqa: D102 - what it does is said by the base class
         return f"invalid arguments for {self.tool} at {self.where}: {self.problem}"
+
+
+class RefusedReportError(CaesarError):
+    """A report cannot be accepted; the client may correct it and submit it again.
+
+    Attributes:
+        problems: what is wrong, field by field, the first of ``count``; at least one.
+        count: how many fields are wrong.
+    """
+
+    problems: tuple[FieldProblem, ...]
+    count: int
+
+    def message(self) -> str:  # noqa: D102 - what it does is said by the base class
+        told = [f"{problem}{_allowed(problem)}" for problem in self.problems]
+        if self.count == 1:
+            return f"invalid report{' ' if self.problems[0].where else ': '}{told[0]}"
+        left_out = self.count - len(told)
+        return "\n".join(
+            [
+                "invalid report; what is wrong:",
+                *(f"- {line}" for line in told),
+                *([f"- and {left_out} more"] if left_out else []),
+            ]
+        )
+
+
+def report(arguments: Mapping[str, Any]) -> Report:
+    """Return the report that the arguments are.
+
+    Raises:
+        RefusedReportError: they are none; every field that is wrong is told, so that
+            they can be corrected at once.
+    """
+    try:
+        return Report.from_value(dict(arguments))
+    except DocumentError as error:
+        problems, count = list(error.problems), error.count
+        if not problems:
+            problems = [FieldProblem(error.code, error.where, error.problem)]
+        if isinstance(error, UnsupportedVersionError):
+            # It is looked at first, and alone.
+            try:
+                Report.from_value({**arguments, "protocol": error.expected})
+            except DocumentError as rest:
+                problems += rest.problems
+                count += rest.count if rest.problems else 0
+        raise RefusedReportError(problems=tuple(problems), count=count) from None
+
+
+def _allowed(problem: FieldProblem) -> str:
+    """Say what a missing field may be, where only few values are allowed."""
+    if problem.code != "missing":
+        return ""
+    schema: Any = INPUT_SCHEMAS["submit_report"]
+    for step in _STEP.findall(problem.where):
+        schema = schema.get("items" if step.isdecimal() else "properties", {})
+        schema = schema if step.isdecimal() else schema.get(step, {})
+    values = [repr(value) for value in schema.get("enum", ())]
+    return f"; expected {', '.join(values[:-1])} or {values[-1]}" if values else ""
 
 
 def text(tool: str, arguments: Mapping[str, Any], name: str) -> str:
@@ -77,9 +139,7 @@ def percentage(tool: str, arguments: Mapping[str, Any], name: str) -> float | No
         value = int(value) if value.is_integer() else value
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _wrong(tool, name, "a number from 0 to 100", value)
-    if not 0 <= value <= 100:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
         raise _wrong(tool, name, "a number from 0 to 100", value)
     return value
 

@@ -173,14 +173,24 @@ def _parse(line: bytes | None) -> list[Any]:
         text = f"the message is longer than {MAX_MESSAGE_BYTES} bytes"
         return [_refusal(_INVALID_REQUEST, text)]
     try:
-        # Not pydantic's own decoder, which refuses lone surrogates.
-        value = json.loads(line)
+        value = _decode(line)
     except (ValueError, RecursionError):
         text = "the line is not JSON; expected one JSON-RPC message a line"
         return [_refusal(_PARSE_ERROR, text)]
     # Batches left the protocol with version 2025-06-18; each message of one is
     # answered on a line of its own.
     return [_message(part) for part in (value if isinstance(value, list) and value else [value])]
+
+
+def _decode(line: bytes) -> object:
+    # Not pydantic's own decoder, which refuses lone surrogates.
+    try:
+        return json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError:
+        # An integer of more digits than Python reads is JSON: whoever takes it refuses it.
+        return json.loads(line, parse_int=float)
 
 
 def _message(value: object) -> SessionMessage | bytes:
