@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from caesar_agent.terminal import one_line
 from pytest_caesar.explained_entries import finding_line
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.run import REMARKS, Run
 from pytest_caesar.recovery.evidence import Source, Status
 from pytest_caesar.sections import process_line, task_directory
 from pytest_caesar.sources import why_not, why_not_kept
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_caesar.recovery.evidence import Recovered
-
-REMARKS: Final = frozenset({"isolation-degraded", "network-not-guaranteed", "uncommitted-work"})
-"""Findings that are not the cause; the section on the run shows them."""
 
 MAX_LINES: Final = 8
 """Lines of an explanation."""

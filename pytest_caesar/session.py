@@ -280,6 +280,12 @@ class CaesarSession:
             verdict_section,
         )
 
+        # First: what a run looks like may well come of it.
+        if report.when == "call" and not state.raised:
+            for judge in state.judges:
+                problem = judge()
+                if problem:
+                    report.sections.append(("caesar: what else was found", problem))
         for index, run in enumerate(state.runs):
             if index >= state.described:
                 make = run_section if index < IN_FULL else brief_section
@@ -289,11 +295,6 @@ class CaesarSession:
             if index >= state.judged:
                 report.sections.append(verdict_section(recovered, index + 1))
         state.judged = len(state.kept)
-        if report.when == "call" and not state.raised:
-            for judge in state.judges:
-                problem = judge()
-                if problem:
-                    report.sections.append(("caesar: what else was found", problem))
         for snapshot in state.snapshots:
             report.sections.extend(snapshot.take_sections())
 
@@ -380,13 +381,13 @@ class CaesarSession:
         from caesar_agent.terminal import one_line  # noqa: PLC0415 - once
         from pytest_caesar.summary import nothing_collected, summary_lines  # noqa: PLC0415 - once
 
-        lines = summary_lines(self.records)
-        if self.records and self.config.get_verbosity() > 0:
+        # Those of the conformance kit have a table of their own.
+        own = [told for told in self.records if "scenario" not in told]
+        lines = summary_lines(own)
+        if own and self.config.get_verbosity() > 0:
             from pytest_caesar.conformance.coverage import coverage_lines  # noqa: PLC0415 - with -v
 
-            lines += coverage_lines(
-                name for told in self.records for name in told.get("requirements", ())
-            )
+            lines += coverage_lines(name for told in own for name in told.get("requirements", ()))
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if nothing and self.agents and not terminalreporter.stats.get("deselected"):
             lines = nothing_collected(

@@ -166,15 +166,17 @@ class ScriptedAnswers:
         *,
         optional: bool,
     ) -> ScriptedAnswers:
-        known = match is None or isinstance(match, str | re.Pattern) or callable(match)
+        pattern = match.pattern if isinstance(match, re.Pattern) else match
+        known = pattern is None or isinstance(pattern, str) or callable(pattern)
         if not known or match == "":
             raise ScriptError(
                 problem=f"expected a text, a compiled pattern or a function, found {match!r:.80}"
             )
-        if after is not None and not (math.isfinite(after) and after >= 0):
-            raise ScriptError(problem=f"expected after= in seconds from 0 on, found {after!r}")
-        if times is not None and times < 1:
-            raise ScriptError(problem=f"expected times= from 1 on, found {times!r}")
+        if after is not None and not (isinstance(after, int | float) and 0 <= after < math.inf):
+            problem = f"expected after= in seconds from 0 on, found {after!r:.80}"
+            raise ScriptError(problem=problem)
+        if times is not None and not (isinstance(times, int) and times >= 1):
+            raise ScriptError(problem=f"expected times= from 1 on, found {times!r:.80}")
         script = Script(
             kind=kind, match=match, say=say, after=after, times=times, optional=optional
         )

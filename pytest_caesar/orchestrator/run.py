@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event, Report, Task
@@ -18,6 +18,10 @@ from pytest_caesar.workspace.values import Observation, ObservedChange, Patch
 
 if TYPE_CHECKING:
     from caesar_agent.va.evidence import DimensionFeedback, GateResult
+
+
+REMARKS: Final = frozenset({"isolation-degraded", "network-not-guaranteed", "uncommitted-work"})
+"""Findings that are not the cause of anything."""
 
 
 class Events(tuple[Event, ...]):
@@ -166,7 +170,8 @@ class Run:
             cause = f"exit code {self.outcome.exit_code}"
         elif self.outcome.signal:
             cause = f"{self.outcome.status.replace('_', ' ')}, {self.outcome.signal}"
-        codes = list(dict.fromkeys(item.code for item in self.diagnostics))
+        found = dict.fromkeys(item.code for item in self.diagnostics)
+        codes = sorted(found, key=REMARKS.__contains__)
         more = [f"{len(codes) - 3} more findings"] if len(codes) > 3 else []
         # pytest cuts a long text in its middle: the cause comes first, the folder last.
         return (

@@ -107,7 +107,14 @@ def test_nothing_is_unscripted_where_somebody_else_answers() -> None:
             {"after": float("nan")},
             "expected after= in seconds from 0 on, found nan",
         ),
+        (("Keep", "no"), {"after": "3s"}, "expected after= in seconds from 0 on, found '3s'"),
         (("Keep", "no"), {"times": 0}, "expected times= from 1 on, found 0"),
+        (("Keep", "no"), {"times": "2"}, "expected times= from 1 on, found '2'"),
+        (
+            (re.compile(b"Keep"), "no"),
+            {},
+            "expected a text, a compiled pattern or a function, found re.compile(b'Keep')",
+        ),
     ],
 )
 def test_a_script_that_cannot_be_meant_is_refused(

@@ -61,5 +61,24 @@ def test_a_test_that_fails_by_itself_has_it_in_a_section(
             "E*assert 1 == 2",
             "*- caesar: what else was found -*",
             "never asked: caesar_answers.on('Keep it?') was not used *",
+            "*- caesar run t_0001: success (source: file) -*",
+        ]
+    )
+
+
+def test_an_unscripted_question_is_told_before_what_came_of_it(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    body = BODY.format(steps="fake.ask('Which port?'), fake.hang()", last="assert run.succeeded")
+    body = body.replace("caesar_orchestrator.delegate", "run = caesar_orchestrator.delegate")
+    pytester.makepyfile(body)
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E*where False = <Run t_0001 fake: failed from synthesized, cancelled, *",
+            "*- caesar: what else was found -*",
+            "unscripted question: the agent asked 'Which port?'*",
+            "*- caesar run t_0001: failed (source: synthesized) -*",
         ]
     )
