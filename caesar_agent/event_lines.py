@@ -75,12 +75,7 @@ class LineReader:
         try:
             self._deliver(Event.from_value(_decode(data)))
         except DocumentError as error:
-            if error.code == "unsupported-version":
-                self.note("event-unsupported-version", error.problem)
-            elif not self._salvage(data):
-                self.note(
-                    "event-line-incomplete", "the last line has no end; its writer was cut off"
-                )
+            self._refuse(data, error, unfinished=True)
 
     def result(self) -> EventReading:
         """Return what was gathered since the last call."""
@@ -106,11 +101,18 @@ class LineReader:
         try:
             self._deliver(Event.from_value(_decode(data)))
         except DocumentError as error:
-            if error.code == "unsupported-version":
-                self.note("event-unsupported-version", error.problem)
-            elif not self._salvage(data):
-                # The line is told beside the message; within it there is only one.
-                self.note("event-line-invalid", str(error).replace("(line 1, column", "(column"))
+            self._refuse(data, error, unfinished=False)
+
+    def _refuse(self, data: bytes, error: DocumentError, *, unfinished: bool) -> None:
+        if error.code == "unsupported-version":
+            self.note("event-unsupported-version", error.problem)
+        elif self._salvage(data):
+            return
+        elif unfinished and error.code == "truncated":
+            self.note("event-line-incomplete", "the last line has no end; its writer was cut off")
+        else:
+            # The line is told beside the message; within it there is only one.
+            self.note("event-line-invalid", str(error).replace("(line 1, column", "(column"))
 
     def _salvage(self, data: bytes) -> bool:
         """Deliver an event that stands whole at the end of a line that was cut off."""
@@ -141,9 +143,10 @@ def _decode(line: bytes) -> object:
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
+        cut = error.reason == "unexpected end of data"
         raise DocumentError(
             kind="event",
-            code="bad-encoding",
+            code="truncated" if cut else "bad-encoding",
             where="",
             problem=f"byte 0x{line[error.start]:02x} at offset {error.start} is not UTF-8",
         ) from None

@@ -31,7 +31,8 @@ _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 # The closing quote is optional so that an unterminated string matches at once
 # instead of being searched for again from every quote within it.
 _BRACKET = re.compile(r"[\[\]{}]")
-_CUT_ESCAPE = re.compile(r"\\?u[0-9A-Fa-f]{0,3}")
+_CUT_ESCAPE = re.compile(r"\\?u[0-9A-Fa-f]{0,4}")
+_CUT_NUMBER = re.compile(r"(?<=[0-9])(?:\.|[eE][+-]?)")
 _BLANK = " \t\n\r"
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
@@ -178,6 +179,7 @@ def _syntax_problem(text: str, error: json.JSONDecodeError) -> _Refused:
         or any(word.startswith(rest) and word != rest for word in _LITERALS)
         or rest == "-"
         or _CUT_ESCAPE.fullmatch(text, error.pos) is not None
+        or _CUT_NUMBER.fullmatch(text, error.pos) is not None
     )
     if ended:
         return _Refused("truncated", f"ends before it is complete ({_place(error)})")

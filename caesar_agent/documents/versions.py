@@ -30,9 +30,10 @@ def refusal(kind: str, supported: str, found: object, *, present: bool) -> tuple
         word = "a newer version" if int(match[2]) > 1 else "an unknown version"
         return "unsupported-version", f"{word} of this document: found {describe(found)}, {wanted}"
     if match:
+        article = "an" if kind[0] in "aeiou" else "a"
         return (
             "other-document",
-            f"a caesar {match[1]}, not a {kind}: found {describe(found)}, {wanted}",
+            f"a caesar {match[1]}, not {article} {kind}: found {describe(found)}, {wanted}",
         )
     if isinstance(found, str) and found.strip().lower().startswith("caesar."):
         return (

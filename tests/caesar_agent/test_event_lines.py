@@ -35,6 +35,32 @@ def test_a_line_that_was_cut_off_is_named_and_the_rest_is_read() -> None:
     assert found(reading) == [(3, "event-line-incomplete")]
 
 
+LONG = line(seq=1, text='ein "Schlüssel"\n', more=[1.5e-7, True, None]).rstrip()
+
+
+@pytest.mark.parametrize("length", range(1, len(LONG)))
+def test_a_line_that_was_cut_off_anywhere_is_named_as_such(length: int) -> None:
+    reading = read_events(line(seq=0) + LONG[:length])
+
+    assert found(reading) == [(2, "event-line-incomplete")]
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        (b"npm WARN", "invalid event: not JSON: expecting value (column 1)"),
+        (b'{"protocol": "caesar.report/v1"}', "a caesar report, not an event"),
+        (line(seq="x").rstrip(), "invalid event at seq"),
+        (b'{"text": "caf\xe9"}', "is not UTF-8"),
+    ],
+)
+def test_a_last_line_that_is_no_event_was_not_cut_off(end: bytes, message: str) -> None:
+    reading = read_events(line(seq=0) + end)
+
+    assert found(reading) == [(2, "event-line-invalid")]
+    assert message in reading.diagnostics[0].message
+
+
 def test_a_last_event_that_lacks_only_its_newline_is_whole() -> None:
     reading = read_events(line(seq=0) + line(seq=1).rstrip(b"\n"))
 

@@ -116,6 +116,38 @@ def test_what_is_not_one_json_document_has_a_code(data: bytes, code: str) -> Non
     assert (error.kind, error.code, error.where) == ("report", code, "")
 
 
+@settings(deadline=None, max_examples=200)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=5,
+    ),
+    st.sampled_from(["ascii", "utf-8"]),
+    st.data(),
+)
+def test_a_document_that_was_cut_off_anywhere_is_told_as_such(
+    value: Any, encoding: str, data: st.DataObject
+) -> None:
+    text = json.dumps({"a": value}, ensure_ascii=encoding == "ascii")
+    whole = text.encode("utf-8", "replace")
+    part = whole[: data.draw(st.integers(1, len(whole) - 1))]
+
+    assert refusal(part).code == "truncated"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1.', '{"a": -1.5e', "[3E-", '{"a": "\\u00e9', '["\\ud83d\\ude00']
+)
+def test_a_document_that_was_cut_off_in_a_number_or_an_escape_is_told_as_such(text: str) -> None:
+    assert refusal(text.encode()).code == "truncated"
+
+
+@pytest.mark.parametrize("text", ['{"a": 1.}', '{"a": .5}', "[1e]", '{"a": x.', '{"a": "\\u00e"}'])
+def test_a_wrong_number_or_escape_is_not_taken_for_a_cut(text: str) -> None:
+    assert refusal(text.encode()).code == "not-json"
+
+
 def test_the_message_says_where_the_text_is_broken() -> None:
     assert str(refusal(b'{\n "a": 1,\n "b": oops\n}')) == (
         "invalid report: not JSON: expecting value (line 3, column 7)"
