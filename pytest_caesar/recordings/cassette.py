@@ -23,9 +23,10 @@ from pytest_caesar.recordings.errors import (
     RecordingUnfitError,
 )
 from pytest_caesar.recordings.patches import PatchError, base_tree, changed_files
-from pytest_caesar.recordings.places import Places, secrets_of
+from pytest_caesar.recordings.places import Places
 from pytest_caesar.recordings.playback import merge_findings, play, shown
 from pytest_caesar.recordings.recording import PATCH, Recording, differences, task_facts
+from pytest_caesar.recordings.redaction import secrets_of
 from pytest_caesar.workspace.values import Workspace
 
 Mode = Literal["none", "once", "all"]

@@ -7,7 +7,6 @@ stay.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
@@ -16,45 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-MIN_SECRET = 8
-"""Characters of a value that is taken for a secret; shorter ones stand everywhere by chance."""
-
-MIN_LINE = 16
-"""Characters of a line of a secret that is one by itself."""
+from pytest_caesar.recordings.redaction import disguises, parts_of
 
 _OPEN = b"{{caesar:"
 _SECRET = _OPEN + b"secret:"
-_SECRET_NAME = re.compile(
-    r"KEY(?!BOARD|MAP)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR)|PRIVATE|COOKIE"
-)
 _NAME = re.compile(rb"\{\{caesar:(\{\{|[a-z-]+(?::[a-z0-9-]+)?\}\}|secret:[^{}\n]{1,200}\}\})?")
-_WORDS = frozenset(
-    {
-        *("disabled", "required", "optional", "undefined", "anonymous", "changeme", "password"),
-        *("localhost", "development", "production"),
-    }
-)
 _BEFORE, _AFTER = rb"(?<![\w.-])", rb"(?![\w-]|\.\w)"
 
 
 class PlaceError(ValueError):
     """A placeholder that nothing stands for."""
-
-
-def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables whose names say that they hold a secret, and whose values can.
-
-    A number is none: ``MAX_OUTPUT_TOKENS`` counts something. Nor is a word that says that
-    there is none, and that would be missing from what the agent wrote.
-    """
-    return {
-        name: value
-        for name, value in environ.items()
-        if _SECRET_NAME.search(name.upper())
-        and len(value.strip()) >= MIN_SECRET
-        and not value.strip().isdigit()
-        and value.strip().lower() not in _WORDS
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +51,8 @@ class Places:
         found = [_Spelling(_OPEN, _OPEN + b"{{", bounded=False)]
         for name, value in secrets.items():
             placeholder = f"{{{{caesar:secret:{_plain(name)}}}}}".encode()
-            for part in _parts(value):
-                found += [_Spelling(raw, placeholder, bounded=False) for raw in _disguises(part)]
+            for part in parts_of(value):
+                found += [_Spelling(raw, placeholder, bounded=False) for raw in disguises(part)]
         self._values = {name.encode(): os.fsencode(path) for name, path in folders.items()}
         self._values[b"task-id"] = task_id.encode()
         shown: dict[bytes, bytes] = {}
@@ -176,27 +146,6 @@ def _spellings(text: str) -> Iterable[tuple[bytes, str]]:
         if spelled not in seen:
             seen.add(spelled)
             yield spelled, kind.decode()
-
-
-def _parts(secret: str) -> list[str]:
-    """Return a secret, and the lines of a long one: a key is printed, or patched, line by line."""
-    lines = [line.strip() for line in secret.strip().splitlines()]
-    return [secret, *(line for line in lines if len(line) >= MIN_LINE and len(lines) > 1)]
-
-
-def _disguises(secret: str) -> set[bytes]:
-    """Return a secret as it is, in JSON, in an address, and in an Authorization header."""
-    stripped = secret.strip()
-    raw = os.fsencode(stripped)
-    return {
-        raw,
-        json.dumps(stripped)[1:-1].encode(),
-        json.dumps(stripped, ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape"),
-        quote(raw, safe="").encode(),
-        base64.b64encode(raw),
-        stripped.encode("utf-16-le", "surrogatepass"),
-        stripped.encode("utf-16-be", "surrogatepass"),
-    }
 
 
 def _placeholder(name: str, kind: str) -> bytes:

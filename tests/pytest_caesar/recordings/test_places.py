@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.recordings.places import PlaceError, Places, secrets_of
+from pytest_caesar.recordings.places import PlaceError, Places
 
 FOLDERS = {"workspace": "/tmp/x/repo/.caesar/wt/t_1", "project": "/tmp/x/repo", "home": "/root"}
 SECRET = 's3cr3t/with"odd+chars'
@@ -99,28 +99,6 @@ def test_every_text_of_a_value_is_changed() -> None:
 def test_a_placeholder_that_there_is_not_is_an_error(data: bytes) -> None:
     with pytest.raises(PlaceError, match="there is no placeholder"):
         PLACES.show(data)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "counts"),
-    [
-        ("OPENAI_API_KEY", "sk-12345678", True),
-        ("gh_token", "ghp_abcdefgh", True),
-        ("DB_PASSWORD", "hunter2hunter2", True),
-        ("AWS_SECRET_ACCESS_KEY", "abcdefgh", True),
-        ("SESSION_COOKIE", "abcdefgh", True),
-        ("DB_PASSWORD", "short", False),
-        ("MAX_OUTPUT_TOKENS", "1234567890", False),
-        ("GIT_AUTHOR_NAME", "Ada Lovelace", False),
-        ("KEYBOARD_LAYOUT", "qwertyuiop", False),
-        ("USE_API_KEY", "disabled", False),
-        ("PATH", "/usr/bin:/bin", False),
-    ],
-)
-def test_a_variable_is_a_secret_by_its_name_and_its_value(
-    name: str, value: str, *, counts: bool
-) -> None:
-    assert bool(secrets_of({name: value})) is counts
 
 
 def test_folders_that_are_too_short_to_mean_anything_are_left() -> None:
