@@ -84,14 +84,17 @@ class LineReader:
         return reading
 
     def note(self, code: str, message: str, *, line: int | None = None) -> None:
-        """Add a diagnostic about a line, the present one unless another is given."""
+        """Add a diagnostic about a line, the present one unless another is given.
+
+        Before the first line it is about the whole log.
+        """
         self._problems += 1
         if self._problems == MAX_DIAGNOSTICS + 1:
             code, message = "events-too-many-problems", "more lines are broken than are listed"
         elif self._problems > MAX_DIAGNOSTICS:
             return
         self._diagnostics.append(
-            Diagnostic(code=code, message=message, path=self.path, line=line or self.line)
+            Diagnostic(code=code, message=message, path=self.path, line=line or self.line or None)
         )
 
     def _read(self, data: bytes) -> None:
