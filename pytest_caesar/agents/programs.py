@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_caesar.agents.errors import (
@@ -55,10 +56,7 @@ def look_up(program: str, *, agent: str, project: Path | None, path: str) -> Pat
         check_program(found, agent=agent)
         return found
     blocked: CommandError | None = None
-    for folder in (*_folders(path), *([project] if project else [])):
-        candidate = folder / program
-        if not _is_file(candidate):
-            continue
+    for candidate in _files(program, [*path_folders(path), *([project] if project else [])]):
         try:
             check_program(candidate, agent=agent)
         except NotExecutable as error:
@@ -142,17 +140,20 @@ def _check_interpreter(file: Path, *, agent: str) -> None:
 
 def on_path(program: str, path: str) -> Path | None:
     """Return the first executable of that name on ``path``, or None."""
-    for folder in _folders(path):
-        candidate = folder / program
-        if _is_file(candidate) and os.access(candidate, os.X_OK):
-            return candidate
-    return None
+    return next((file for file in files_on_path(program, path) if os.access(file, os.X_OK)), None)
 
 
-def _is_file(path: Path) -> bool:
-    return os.path.isfile(path)  # noqa: PTH113  (unlike Path, it never raises)
+def files_on_path(program: str, path: str) -> Iterator[Path]:
+    """Yield the files of that name on ``path``, executable or not, in order."""
+    return _files(program, path_folders(path))
 
 
-def _folders(path: str) -> list[Path]:
+def path_folders(path: str) -> list[Path]:
+    """Return the folders of a ``PATH`` that mean the same wherever a process stands."""
     entries = (Path(entry) for entry in path.split(os.pathsep) if entry)
     return [entry for entry in entries if entry.is_absolute()]
+
+
+def _files(program: str, folders: Iterable[Path]) -> Iterator[Path]:
+    # Unlike Path, os.path.isfile never raises.
+    return (folder / program for folder in folders if os.path.isfile(folder / program))  # noqa: PTH113

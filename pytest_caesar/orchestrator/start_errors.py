@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from caesar_agent.errors import CaesarError
+from pytest_caesar.agents.programs import files_on_path
 from pytest_caesar.orchestrator.processes import readable
 
 _MAX_INTERPRETER: Final = 256
@@ -75,6 +75,9 @@ class SystemRefusedError(AgentStartError):
 def find_program(argv0: str, *, cwd: Path, env: Mapping[str, str]) -> str:
     """Return the path to execute: a bare name is looked for on the agent's own PATH.
 
+    Entries of PATH that are empty or relative are passed over: they would mean the
+    working folder, where an agent may have put anything.
+
     Raises:
         CommandNotFoundError: nothing on PATH has that name.
         NotExecutableError: something has, and may not be executed.
@@ -83,15 +86,10 @@ def find_program(argv0: str, *, cwd: Path, env: Mapping[str, str]) -> str:
         return argv0
     path = env.get("PATH", os.defpath)
     blocked: str | None = None
-    for folder in path.split(os.pathsep):
-        candidate = cwd / folder / argv0
-        try:
-            if stat.S_ISREG(candidate.stat().st_mode):
-                if os.access(candidate, os.X_OK):
-                    return str(candidate)
-                blocked = blocked or str(candidate)
-        except OSError:
-            continue
+    for candidate in files_on_path(argv0, path):
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+        blocked = blocked or str(candidate)
     if blocked is not None:
         raise _not_executable(blocked, cwd)
     raise CommandNotFoundError(

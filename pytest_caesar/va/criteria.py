@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-COMMAND_MARK = "$ "
-"""How an acceptance criterion begins that is a command."""
+COMMAND_MARK = "$"
+"""How an acceptance criterion begins that is a command; a blank follows."""
 
 
 def command_of(criterion: str) -> str | None:
@@ -14,7 +14,7 @@ def command_of(criterion: str) -> str | None:
     program.
     """
     text = criterion.strip()
-    if text.startswith(COMMAND_MARK):
+    if text.startswith(COMMAND_MARK) and text[1:2].isspace():
         return text.removeprefix(COMMAND_MARK).strip() or None
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         return text[1:-1].strip() or None

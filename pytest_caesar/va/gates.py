@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from caesar_agent.errors import CaesarError
 from caesar_agent.terminal import one_line
 from caesar_agent.va.evidence import DimensionFeedback
+from pytest_caesar.agents.programs import on_path, path_folders
 from pytest_caesar.va.criteria import command_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class CommandGate:
     argv: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
         object.__setattr__(self, "argv", self._words())
         if not self.name:
             object.__setattr__(self, "name", self.line)
@@ -74,11 +76,13 @@ class CommandGate:
 
     def _words(self) -> tuple[str, ...]:
         if not isinstance(self.command, str):
-            words = tuple(self.command)
+            words = tuple(self.command) if isinstance(self.command, Sequence) else ()
             if not words or not all(isinstance(word, str) for word in words):
+                judge = "; a judge goes into ModelGate(name, judge, threshold)"
                 raise GateError(
                     gate=self.name or repr(self.command),
-                    problem="expected a command line, or its words, each a string",
+                    problem="expected a command line, or its words, each a string"
+                    + (judge if callable(self.command) else ""),
                 )
             return words
         name = self.name or self.command
@@ -112,6 +116,16 @@ class Evaluation:
     rationale: str = ""
     dimensions: Mapping[str, DimensionFeedback] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.rationale, str):
+            raise TypeError(f"the rationale is {self.rationale!r}: expected a string")
+        sides = self.dimensions
+        if not isinstance(sides, Mapping) or not all(
+            isinstance(name, str) and isinstance(side, DimensionFeedback)
+            for name, side in sides.items()
+        ):
+            raise TypeError(f"the dimensions are {sides!r}: expected a DimensionFeedback by name")
+
 
 Judge: TypeAlias = "Callable[[Run], float | Evaluation]"
 """Is given the run, without what gates say, and returns a score from 0 to 1."""
@@ -137,6 +151,7 @@ class ModelGate:
     evaluator: str = ""
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
         if not callable(self.judge):
             raise GateError(gate=self.name, problem="the judge is no function of a run")
         for value in filter(lambda item: item is not None, (self.threshold, self.soft_threshold)):
@@ -195,12 +210,19 @@ def check_programs(gates: Iterable[Gate], *, path: str) -> None:
     for gate in gates:
         if isinstance(gate, CommandGate):
             program = gate.argv[0]
-            if os.sep not in program and shutil.which(program, path=path) is None:
+            if os.sep not in program and on_path(program, path) is None:
+                relative = len(path_folders(path)) < len(path.split(os.pathsep))
                 raise GateError(
                     gate=gate.name,
-                    problem=f"the program {program!r} is not on the PATH of agents: install it, "
-                    "or name it by its path",
+                    problem=f"the program {program!r} is not on the PATH of agents"
+                    + (", whose relative folders an agent could fill" if relative else "")
+                    + ": install it, or name it by its path",
                 )
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise GateError(gate=repr(name), problem="the name is no string")
 
 
 def check_score(gate: str, what: str, value: object) -> float:
@@ -215,19 +237,35 @@ def check_score(gate: str, what: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+_EXPANDED = re.compile(r"\$(?:\w+|[({@*#?$!-])", re.ASCII)
+
+
 def shell_operator(line: str) -> str | None:
-    """Return the first character that a shell would act on, outside quotes; None for none."""
+    """Return the first thing that a shell would act on; None when it would find plain words.
+
+    Brackets and question marks are not looked for: a shell leaves them alone where no
+    file fits, and ids of tests hold them.
+    """
     quote = ""
     escaped = False
-    for character in line:
+    before = " "
+    for index, character in enumerate(line):
+        expanded = _EXPANDED.match(line, index) if character == "$" else None
         if escaped:
             escaped = False
+            if character == "\n":
+                return character
         elif character == "\\" and quote != "'":
             escaped = True
+        elif quote == "'":
+            quote = "" if character == quote else quote
+        elif expanded or character == "`":
+            return expanded[0] if expanded else character
         elif quote:
             quote = "" if character == quote else quote
         elif character in "\"'":
             quote = character
-        elif character in "|&;<>()`":
+        elif character in "|&;<>()*\n" or (character in "~#" and before.isspace()):
             return character
+        before = character
     return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.terminal import one_line
 from caesar_agent.va.evidence import DimensionFeedback, GateResult
+from pytest_caesar.agents.programs import path_folders
 from pytest_caesar.monotonic import monotonic
 from pytest_caesar.orchestrator.environment import build_environment, make_home
 from pytest_caesar.orchestrator.outcome import Outcome
@@ -84,13 +85,16 @@ def judge_run(
 @contextmanager
 def _environment(run: Run, settings: OrchestratorSettings) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="caesar-gates-", ignore_cleanup_errors=True) as folder:
-        yield build_environment(
+        environment = build_environment(
             parent=os.environ,
             task_environment=task_environment(run.task, TaskDirectory(run.task_dir)),
             home=make_home(Path(folder)),
             pass_env=settings.pass_env,
             path_first=settings.path_first,
         )
+        # What is relative would mean the workspace, whose programs are the agent's.
+        path = os.pathsep.join(map(str, path_folders(environment["PATH"])))
+        yield {**environment, "PATH": path}
 
 
 def _run_command(
@@ -121,7 +125,7 @@ def _run_command(
         except AgentStartError as error:
             # A program on PATH was looked for before: this one is of the workspace.
             duration_ms = round((monotonic() - begun) * 1000)
-            note = f"the gate could not be started: {error}"
+            note = f"the gate could not be started: {error.reason.removeprefix('agent ')}"
             return _command_result(gate, passed=False, output=note, duration_ms=duration_ms)
         output = printed.text()
     note = _note(outcome, timeout)

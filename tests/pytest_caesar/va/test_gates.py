@@ -22,6 +22,7 @@ from pytest_caesar.va.gates import (
     [
         ("$ pytest -q", "pytest -q"),
         ("  $ pytest -q ", "pytest -q"),
+        ("$\tpytest -q", "pytest -q"),
         ("`ruff check .`", "ruff check ."),
         ("pytest -q passes", None),
         ("test the parser", None),
@@ -43,7 +44,8 @@ def test_only_what_is_marked_is_a_command(criterion: str, command: str | None) -
         ("pytest -q -k 'a or b'", ("pytest", "-q", "-k", "a or b"), "pytest -q -k 'a or b'"),
         (["grep", "-q", "a b", "f"], ("grep", "-q", "a b", "f"), "grep -q 'a b' f"),
         ("grep -E 'a|b' f", ("grep", "-E", "a|b", "f"), "grep -E 'a|b' f"),
-        ("echo $HOME *", ("echo", "$HOME", "*"), "echo $HOME *"),
+        (["echo", "$HOME", "*"], ("echo", "$HOME", "*"), "echo '$HOME' '*'"),
+        ("grep 'x$' \\$HOME a[1]?", ("grep", "x$", "$HOME", "a[1]?"), "grep 'x$' \\$HOME a[1]?"),
     ],
 )
 def test_a_command_is_words_and_no_shell_reads_them(
@@ -68,6 +70,9 @@ def test_a_command_is_words_and_no_shell_reads_them(
         (lambda: ModelGate("j", lambda run: 1.0, threshold=1.5), "gate 'j': a threshold is 1.5: expected a number from 0 to 1"),
         (lambda: ModelGate("j", lambda run: 1.0, threshold=0.5, soft_threshold=0.6), "gate 'j': soft_threshold 0.6 is above threshold 0.5: it is where warnings begin"),
         (lambda: ModelGate("j", 3, threshold=0.5), "gate 'j': the judge is no function of a run"),  # type: ignore[arg-type]
+        (lambda: ModelGate(3, lambda run: 1.0, threshold=0.5), "gate '3': the name is no string"),  # type: ignore[arg-type]
+        (lambda: CommandGate("a", name=4), "gate '4': the name is no string"),  # type: ignore[arg-type]
+        (lambda: CommandGate(3), "gate '3': expected a command line, or its words, each a string"),  # type: ignore[arg-type]
         (lambda: as_gates("pytest"), "gate 'pytest': expected a list of gates, found a single one"),
         (lambda: as_gates(["a", CommandGate("b", name="a")]), "gate 'a': two gates have this name: give one of them name="),
     ],
@@ -88,7 +93,25 @@ def test_what_cannot_be_asked_is_refused_by_name(make: Any, text: str) -> None:
         ('"a\\" | b"', None),
         ("a > b", ">"),
         ("a `b`", "`"),
-        ("a $(b)", "("),
+        ("a $(b)", "$("),
+        ('a "$(b)" "`c`"', "$("),
+        ('a "`c`"', "`"),
+        ("test -e $HOME/x", "$HOME"),
+        ('test -e "${HOME}/x"', "${"),
+        ("a $1", "$1"),
+        ("grep -c x$ f '$HOME' \\$HOME \"x$\"", None),
+        ("ls *.py", "*"),
+        ("ls '*.py' \"*\" \\*", None),
+        ("ls ~/x", "~"),
+        ("~/x", "~"),
+        ("git diff HEAD~1", None),
+        ("a # b", "#"),
+        ("a b#c", None),
+        ("a\nb", "\n"),
+        ("a \\\nb", "\n"),
+        ("a 'b\nc'", None),
+        ("pytest 'a.py' b.py::test[x-y]", None),
+        ("curl host/?x", None),
         ("", None),
     ],
 )

@@ -270,7 +270,9 @@ def test_a_program_that_the_agent_should_have_brought_is_a_failed_gate(
     (gate,) = run.gates
     assert (gate.passed, gate.exit_code) == (False, None)
     assert gate.output is not None
-    assert gate.output.startswith("the gate could not be started: ")
+    assert gate.output == (
+        "the gate could not be started: command not found: './check.sh' (No such file or directory)"
+    )
     assert "gate-failed" in run.codes
 
 
@@ -285,6 +287,29 @@ def test_a_program_that_is_nowhere_is_refused_before_anything_is_written(
         "agents: install it, or name it by its path"
     )
     assert not (repository.path / ".caesar").exists()
+
+
+def test_a_gate_never_runs_what_the_agent_put_into_a_relative_folder_of_path(
+    orchestrator: Orchestrator, fake: FakeAgents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join(["bin", "", os.environ["PATH"]]))
+    agent = fake(
+        fake.write("bin/grep", "#!/bin/sh\n", executable=True),
+        fake.write("grep", "#!/bin/sh\n", executable=True),
+        fake.report(),
+    )
+
+    run = orchestrator.delegate(
+        "Write", agent=agent, gates=["grep x a.txt", ["sh", "-c", "grep x a.txt"]]
+    )
+
+    assert [(gate.passed, gate.exit_code) for gate in run.gates] == [(False, 1), (False, 1)]
+    with pytest.raises(GateError) as caught:
+        orchestrator.delegate("Write", agent=agent, gates=["no-such-program-here"])
+    assert caught.value.problem == (
+        "the program 'no-such-program-here' is not on the PATH of agents, whose relative folders "
+        "an agent could fill: install it, or name it by its path"
+    )
 
 
 def test_words_of_the_agent_never_reach_a_command(
@@ -402,3 +427,22 @@ def test_a_judge_that_gives_no_score_is_an_error(
 
     with pytest.raises(GateError, match=r"the score is .*: expected a number from 0 to 1"):
         orchestrator.delegate("Write", agent=fake(fake.report()), gates=[gate])
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ({"rationale": 3}, "the rationale is 3: expected a string"),
+        ({"dimensions": None}, "the dimensions are None: expected a DimensionFeedback by name"),
+        ({"dimensions": {"tone": "ok"}}, "the dimensions are {'tone': 'ok'}: expected a DimensionFeedback by name"),
+    ],
+)  # fmt: skip
+def test_an_evaluation_that_no_evidence_can_hold_is_an_error_of_the_judge(
+    said: dict[str, Any], text: str, orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    gate = ModelGate("j", lambda run: Evaluation(score=0, **said), threshold=1)
+
+    with pytest.raises(GateError) as caught:
+        orchestrator.delegate("Write", agent=fake(fake.report()), gates=[gate])
+
+    assert caught.value.problem == f"the judge raised TypeError: {text}"
