@@ -11,7 +11,7 @@ from typing import ClassVar, Final, Literal, get_args
 from pydantic import Field
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents.timestamps import format_timestamp, utc_now
+from caesar_agent.documents.timestamps import format_timestamp, parse_timestamp, utc_now
 from caesar_agent.va.base import ClosedDocument, ClosedPart
 from caesar_agent.va.errors import IllegalTransitionError
 from caesar_agent.va.fields import Array, DateTime, Maybe, Ordinal
@@ -165,17 +165,26 @@ class TaskExecution(ClosedDocument):
         )
 
     def remarks(self) -> tuple[Diagnostic, ...]:
-        """Name steps that are not allowed or do not join, and a state that is not the last."""
+        """Name steps that are not allowed or do not join, and a state that no step leads to."""
         found = []
-        state: TaskState | None = None
+        before: StateTransition | None = None
         for index, step in enumerate(self.transitions):
+            place = f"transitions[{index}]"
             if step.to_state not in TRANSITIONS[step.from_state]:
-                found.append(f"transitions[{index}] goes from {step.from_state} to {step.to_state}")
-            if state is not None and step.from_state != state:
-                found.append(f"transitions[{index}] starts at {step.from_state}, not at {state}")
-            state = step.to_state
-        if state is not None and state != self.current_state:
-            found.append(f"currentState is {self.current_state}, and the last step led to {state}")
+                found.append(f"{place} goes from {step.from_state} to {step.to_state}")
+            if before and step.from_state != before.to_state:
+                found.append(f"{place} starts at {step.from_state}, not at {before.to_state}")
+            elif before and step.from_state == "failed":
+                found.append(f"{place} is a retry, which is an execution of its own")
+            if before and parse_timestamp(step.timestamp) < parse_timestamp(before.timestamp):
+                found.append(f"{place} is older than the step before it")
+            before = step
+        if before and before.to_state != self.current_state:
+            found.append(
+                f"currentState is {self.current_state}, and the last step led to {before.to_state}"
+            )
+        elif not before and self.current_state != "pending":
+            found.append(f"currentState is {self.current_state}, and no step leads to it")
         return tuple(Diagnostic(code="va-history", message=message) for message in found)
 
 

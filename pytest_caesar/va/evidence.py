@@ -104,9 +104,8 @@ def _artifacts(run: Run) -> Iterator[Artifact]:
                 type="file", path=declared.path, description=f"{declared.action}, not verified"
             )
     for artifact in run.report.artifacts:
-        yield Artifact(
-            type="file", path=artifact.path, description=artifact.description or "kept by the agent"
-        )
+        told = artifact.description or "kept by the agent"
+        yield Artifact(type="file", path=artifact.path, description=f"{told}, not verified")
     head = run.observation.head
     if run.observation.verified and head and run.task.base_ref and head != run.task.base_ref:
         yield Artifact(type="commit", path=head, description="HEAD of the workspace")
@@ -195,6 +194,8 @@ def _dimensions(run: Run) -> dict[str, DimensionFeedback]:
 def _detail(gate: GateResult) -> str:
     """Say how a gate ended, and the end of what it printed: that is what a retry learns from."""
     told = gate.output or gate.rationale or ""
+    if gate.type == "command" and gate.exit_code is None:
+        told = told.rstrip().rpartition("\n")[0]  # the ending is its last line
     return "\n".join(filter(None, (gate_ending(gate), told[-MAX_GATE_WORDS:])))
 
 

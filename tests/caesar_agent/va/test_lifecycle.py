@@ -179,6 +179,40 @@ def test_a_lifecycle_keeps_every_attempt_whatever_is_asked(steps: list[TaskState
         assert earlier.current_state == "failed"
 
 
+def step(from_state: str, to_state: str, at: str = "10:00:00Z") -> dict[str, str]:
+    return {"from": from_state, "to": to_state, "timestamp": f"2026-08-09T{at}"}
+
+
+@pytest.mark.parametrize(
+    ("state", "steps", "remarks"),
+    [
+        ("pending", [], []),
+        ("running", [step("failed", "running")], []),
+        ("running", [], ["currentState is running, and no step leads to it"]),
+        (
+            "running",
+            [step("running", "failed"), step("failed", "running")],
+            ["transitions[1] is a retry, which is an execution of its own"],
+        ),
+        (
+            "failed",
+            [step("pending", "running", "10:00:00Z"), step("running", "failed", "10:30:00+01:00")],
+            ["transitions[1] is older than the step before it"],
+        ),
+    ],
+)
+def test_a_history_is_one_attempt_in_order(
+    state: str, steps: list[dict[str, str]], remarks: list[str]
+) -> None:
+    value = {"taskId": "t", "correlationId": "c", "currentState": state, "transitions": steps}
+
+    found = TaskExecution.from_value(value).remarks()
+
+    assert [(item.code, item.message) for item in found] == [
+        ("va-history", remark) for remark in remarks
+    ]
+
+
 def test_a_history_that_was_read_and_does_not_hold_is_remarked_on() -> None:
     value = in_state("completed").dump()
     value["transitions"].append({**value["transitions"][0], "from": "cancelled", "to": "running"})

@@ -20,7 +20,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSe
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.va.conversation import Messages, conversation_of
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
-from pytest_caesar.va.gates import Evaluation, ModelGate
+from pytest_caesar.va.gates import CommandGate, Evaluation, ModelGate
 from tests.caesar_agent.va import reference
 
 
@@ -47,7 +47,9 @@ def test_completed_work_is_proven_by_what_git_shows(
         fake.write("b.txt", "two\n"),
         fake.rename("a.txt", "c.txt"),
         fake.print("working"),
-        fake.report("success", "Added b.", outputs={"count": 2}),
+        fake.report(
+            "success", "Added b.", outputs={"count": 2}, artifacts=[{"path": "/bench.json"}]
+        ),
     )
     run = orchestrator.delegate("Add b", agent=agent, gates=["true"])
 
@@ -57,6 +59,7 @@ def test_completed_work_is_proven_by_what_git_shows(
     assert proof["artifacts"] == [
         {"type": "file", "path": "b.txt", "description": "created"},
         {"type": "file", "path": "c.txt", "description": "renamed from a.txt"},
+        {"type": "file", "path": "/bench.json", "description": "kept by the agent, not verified"},
         {"type": "diff", "path": str(run.task_dir / "changes.patch"), "description": "all changes against the start, for git apply"},
         {"type": "report", "path": run.task.report_path, "description": "the agent's own report, from file"},
         {"type": "log", "path": str(run.task_dir / "raw.log"), "description": "what the agent printed"},
@@ -167,6 +170,15 @@ def test_what_a_failed_gate_printed_is_there_for_the_next_attempt(
     )
     assert pitfall.missing_context is not None
     assert "no-such-file" in pitfall.missing_context
+
+
+def test_how_a_gate_ended_is_said_once(orchestrator: Orchestrator, fake: FakeAgents) -> None:
+    gates = [CommandGate(["sh", "-c", "echo begun; sleep 60"], name="slow", timeout=0.5)]
+    run = orchestrator.delegate("Write", agent=fake(fake.report()), gates=gates)
+
+    side = proof_of(run)["failureDetail"]["dimensions"]["gate: slow"]
+
+    assert side["detail"] == "failed: the gate still ran after 0.5 s and was ended\nbegun"
 
 
 def test_what_did_not_fail_is_no_pitfall(orchestrator: Orchestrator, fake: FakeAgents) -> None:
@@ -293,6 +305,7 @@ def test_a_task_that_was_taken_back_ends_with_cancel(
     assert messages[-1].type == "cancel"
     assert messages[-1].source_id == "orchestrator"
     assert isinstance(messages[-1].payload, CancelPayload)
+    assert messages[-1].timestamp >= messages[-2].timestamp, "the harness tells of the end later"
     assert proof_of(run)["failureDetail"]["hypothesis"] == "the task was cancelled"
 
 
