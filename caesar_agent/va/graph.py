@@ -10,14 +10,19 @@ from caesar_agent.va.evidence import Evidence
 from caesar_agent.va.task_unit import InputRef, TaskUnit
 
 
-def check_graph(units: Iterable[TaskUnit]) -> dict[str, TaskUnit]:
+def check_graph(units: Iterable[TaskUnit], *, done: Iterable[Evidence] = ()) -> dict[str, TaskUnit]:
     """Refuse what cannot be worked through; return the units by id, in their order.
+
+    Args:
+        units: what is to be done.
+        done: evidence of other units that were worked on before.
 
     Raises:
         TaskGraphError: two units have one id; one depends on a unit that is not there, on
             itself, or in a circle; an input refers to a unit that is not in
             ``dependsOn``, or to an output that is not in that unit's contract.
     """
+    before = evidence_by_id(done)
     by_id: dict[str, TaskUnit] = {}
     for unit in units:
         if unit.id in by_id:
@@ -25,16 +30,21 @@ def check_graph(units: Iterable[TaskUnit]) -> dict[str, TaskUnit]:
         by_id[unit.id] = unit
     for unit in by_id.values():
         for other in unit.depends_on:
-            if other not in by_id:
+            if other not in by_id and other not in before:
                 raise TaskGraphError(
                     task_id=unit.id,
                     problem=f"depends on {_name(other)}, which is none of the units: "
-                    f"{_names(by_id)}",
+                    f"{_names({**by_id, **before})}",
                 )
         for name, reference in unit.references.items():
             _check_reference(unit, name, reference, by_id)
     _check_cycles(by_id)
     return by_id
+
+
+def evidence_by_id(done: Iterable[Evidence]) -> dict[str, Evidence]:
+    """Return the evidence of each unit, by its id; of several about one unit the last."""
+    return {evidence.task_id: evidence for evidence in done}
 
 
 def _check_reference(
@@ -47,7 +57,7 @@ def _check_reference(
             problem=f"the input {_name(name)} is an output of {_name(source)}, which is not in "
             f"dependsOn: {_names(unit.depends_on)}",
         )
-    promised = by_id[source].promised
+    promised = by_id[source].promised if source in by_id else ()
     if promised and reference.output_key not in promised:
         raise TaskGraphError(
             task_id=unit.id,
@@ -58,7 +68,7 @@ def _check_reference(
 
 def _check_cycles(by_id: Mapping[str, TaskUnit]) -> None:
     """Take away what depends on nothing that is left, until nothing is left; O(n + m)."""
-    waiting = {unit.id: set(unit.depends_on) for unit in by_id.values()}
+    waiting = {unit.id: by_id.keys() & unit.depends_on for unit in by_id.values()}
     needed_by: dict[str, list[str]] = {}
     for unit_id, others in waiting.items():
         for other in others:
@@ -97,16 +107,22 @@ def next_ready(units: Iterable[TaskUnit], completed: Collection[str]) -> TaskUni
     return min(ready, key=lambda unit: unit.priority, default=None)
 
 
-def dispatch_order(units: Iterable[TaskUnit]) -> tuple[str, ...]:
+def dispatch_order(units: Iterable[TaskUnit], *, done: Iterable[Evidence] = ()) -> tuple[str, ...]:
     """Return the ids in the order in which they are dispatched when each completes.
+
+    Args:
+        units: what is to be done.
+        done: evidence of units that were worked on before, whatever became of them.
 
     Raises:
         TaskGraphError: as ``check_graph``.
     """
-    waiting = check_graph(units)
+    before = evidence_by_id(done)
+    waiting = check_graph(units, done=before.values())
+    known = before.keys() - waiting.keys()
     order: dict[str, None] = {}
     while waiting:
-        following = next_ready(waiting.values(), order.keys())
+        following = next_ready(waiting.values(), order.keys() | known)
         assert following is not None
         order[following.id] = None
         del waiting[following.id]

@@ -1,24 +1,9 @@
 """One agent under two protocols: pytest --caesar-agent=agent:main"""
 
 import pytest
+from pipeline import BUMP, NOTES, Pipeline
 
-from caesar_agent.va import InputRef, OutputContract, TaskUnit
-
-BUMP = TaskUnit(
-    id="REL-1",
-    objective="Bump the version",
-    acceptance_criteria=("$ grep -qx 1.3.0 VERSION",),
-    inputs={"part": "minor"},
-    output_contract=OutputContract(keys=("version",)),
-)
-NOTES = TaskUnit(
-    id="REL-2",
-    objective="Write the notes of the release",
-    acceptance_criteria=("$ grep -qx '## 1.3.0' CHANGELOG.md",),
-    depends_on=("REL-1",),
-    inputs={"version": InputRef(from_task="REL-1", output_key="version")},
-    priority="P0",
-)
+from caesar_agent.va import ProtocolMessage, TaskUnit
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +66,18 @@ def test_what_it_says_is_not_enough(caesar_orchestrator):
     assert done.evidence.status == "failed"
     assert done.evidence.failure_detail.failure_type == "gate"
     assert [execution.attempt for execution in done.lifecycle.executions] == [1, 2]
+
+
+def test_an_orchestrator_of_ones_own_hears_what_agents_really_say(caesar_orchestrator):
+    pipeline = Pipeline([NOTES, BUMP])
+    said = []
+
+    while line := pipeline.next_line():
+        message = ProtocolMessage.parse(line)
+        done = caesar_orchestrator.dispatch(message, done=pipeline.evidence.values())
+        for answer in done.messages[1:]:
+            pipeline.hear(answer.to_line())
+        said.append((message.type, message.payload.task.id, message.remarks()))
+
+    assert said == [("dispatch", "REL-1", ()), ("dispatch", "REL-2", ())]
+    assert {task.state for task in pipeline.tasks.values()} == {"completed"}

@@ -105,7 +105,7 @@ class Delegation:
         Raises:
             CaesarError: refused, or not startable; nothing was left behind.
         """
-        self._check_agent()
+        self.check()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as closing:
             directory = self._make_task_directory(undo, closing)
             workspace = prepare(self._workspace_request(directory))
@@ -203,10 +203,12 @@ class Delegation:
 
         return judge_run(run, self.request.gates, settings=self.settings, cancelled=self.cancelled)
 
-    # -- before anything is written
+    def check(self) -> None:
+        """Refuse a program that cannot be found while there is nothing to clean up.
 
-    def _check_agent(self) -> None:
-        """Refuse a program that cannot be found while there is nothing to clean up."""
+        Raises:
+            CaesarError: that of a gate, or the agent's own.
+        """
         if self.request.gates:
             from pytest_caesar.va.gates import check_programs  # noqa: PLC0415 - as above
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import threading
@@ -45,9 +46,9 @@ from pytest_caesar.orchestrator.supervisor import GRACE, LINGER
 from pytest_caesar.va.criteria import command_of
 
 if TYPE_CHECKING:
-    from caesar_agent.va.task_unit import TaskUnit
     from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
     from pytest_caesar.va.gates import Gate, GateLike
+    from pytest_caesar.va.given_units import UnitLike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,16 +211,14 @@ class Orchestrator:
         )
 
     @overload
-    def dispatch(self, units: TaskUnit | Mapping[str, Any], **wishes: Any) -> Dispatched: ...
+    def dispatch(self, units: UnitLike, **wishes: Any) -> Dispatched: ...
 
     @overload
-    def dispatch(
-        self, units: Iterable[TaskUnit | Mapping[str, Any]], **wishes: Any
-    ) -> DispatchedUnits: ...
+    def dispatch(self, units: Iterable[UnitLike], **wishes: Any) -> DispatchedUnits: ...
 
     def dispatch(
         self,
-        units: TaskUnit | Mapping[str, Any] | Iterable[TaskUnit | Mapping[str, Any]],
+        units: UnitLike | Iterable[UnitLike],
         **wishes: Any,
     ) -> Dispatched | DispatchedUnits:
         """Hand task units of va-agent-protocol to agents; takes what ``va.dispatch.dispatch`` takes.
@@ -246,9 +245,7 @@ class Orchestrator:
             CaesarError: the delegation was refused before anything was written.
         """
         cancelled = threading.Event()
-        defaults = {"model": self.settings.model, "channel": self.answers is not None}
-        request = _request(objective, **{**defaults, **wishes})
-        delegation = self._delegation(request, as_given(agent), cancelled)
+        delegation = self._delegation(self._wished(objective, wishes), as_given(agent), cancelled)
         target = delegation.agent
         if isinstance(target, FunctionAgent) and not target.subprocess:
             raise DelegationError(
@@ -257,11 +254,42 @@ class Orchestrator:
             )
         return PendingRun(lambda: self._finish(delegation.carry_out()), cancelled)
 
+    def check(
+        self, objective: str, *, agent: AgentTarget | str | Path | None = None, **wishes: Any
+    ) -> None:
+        """Refuse what ``delegate`` would refuse before an agent starts; takes what it takes.
+
+        Raises:
+            CaesarError: as ``delegate``; nothing was written in any case.
+        """
+        request = self._wished(objective, wishes)
+        self._planned(request, as_given(agent), threading.Event()).check()
+
+    def _wished(self, objective: str, wishes: Mapping[str, Any]) -> Request:
+        """Return what is asked for by the names, and with the defaults, of ``delegate``."""
+        inspect.signature(self.delegate).bind(objective, **wishes)
+        channel = wishes.get("channel")
+        defaults = {
+            "model": wishes.get("model") or self.settings.model,
+            "channel": self.answers is not None if channel is None else channel,
+        }
+        return _request(objective, **{**wishes, **defaults})
+
     def _finish(self, run: Run) -> Run:
         self.runs.append(run)
         return run
 
     def _delegation(
+        self,
+        request: Request,
+        agent: AgentTarget | str | None,
+        cancelled: threading.Event,
+    ) -> Delegation:
+        """Return all that is decided before anything is written, under a new id."""
+        planned = self._planned(request, agent, cancelled)
+        return replace(planned, task_id=check_task_id(self.new_id()))
+
+    def _planned(
         self,
         request: Request,
         agent: AgentTarget | str | None,
@@ -309,7 +337,7 @@ class Orchestrator:
             config=config,
             settings=self.settings,
             depth=depth,
-            task_id=check_task_id(self.new_id()),
+            task_id="",
             clock=self.clock,
             expected=(
                 expected_source(target, mode=request.mode, channel=request.channel)

@@ -43,21 +43,24 @@ class Messages(tuple[ProtocolMessage, ...]):
         return Messages(message for message in self if message.type == name)
 
 
-def conversation_of(run: Run, *, evidence: Evidence | None = None) -> Messages:
+def conversation_of(
+    run: Run, *, evidence: Evidence | None = None, correlation_id: str | None = None
+) -> Messages:
     """Tell a run as messages: dispatch, accepted, progress…, then how it ended.
 
     It ends with completed, failed or blocked, or with cancel when the orchestrator took
-    the task back. The id of the task of the run ties them together, since every
-    attempt has one of its own. Lost are the questions and answers beyond what their
+    the task back. Lost are the questions and answers beyond what their
     events tell, and what ``evidence_of`` and ``progress_message`` name.
 
     Args:
         run: the run.
         evidence: as ``evidence_of`` gives it; made when None.
+        correlation_id: ties the messages together; the id of the task of the run by
+            default, since every attempt has one of its own.
     """
     unit = unit_of(run.task)
     evidence = evidence or evidence_of(run)
-    agent, correlation_id = run.task.agent, run.task.id
+    agent, correlation_id = run.task.agent, correlation_id or run.task.id
     begun, ended = times_of(run)
 
     def carrying(payload: AnyPayload, at: datetime, source: str) -> ProtocolMessage:
@@ -78,6 +81,10 @@ def conversation_of(run: Run, *, evidence: Evidence | None = None) -> Messages:
         )
         if told is not None:
             messages.append(told)
+    # What the harness tells of an end may be younger than what the agent told of its own.
+    latest = _instant(run.task.created_at) + _believable(run)
+    told_last = [_instant(messages[-1].timestamp)]
+    ended = max([ended, *(time for time in told_last if time <= latest)])
     if run.outcome.status == "cancelled":
         cancel = CancelPayload(task_id=unit.id, reason="cancelled by the orchestrator")
         return Messages((*messages, carrying(cancel, ended, ORCHESTRATOR)))
@@ -89,7 +96,9 @@ def conversation_of(run: Run, *, evidence: Evidence | None = None) -> Messages:
     return Messages((*messages, carrying(last[evidence.status](evidence=evidence), ended, agent)))
 
 
-def advance_with(lifecycle: TaskLifecycle | None, run: Run, evidence: Evidence) -> TaskLifecycle:
+def advance_with(
+    lifecycle: TaskLifecycle | None, run: Run, evidence: Evidence, *, correlation_id: str
+) -> TaskLifecycle:
     """Return a task's lifecycle after a run: the first attempt, or a retry of a failed one.
 
     Raises:
@@ -98,12 +107,12 @@ def advance_with(lifecycle: TaskLifecycle | None, run: Run, evidence: Evidence) 
     begun, ended = times_of(run)
     if lifecycle is None:
         lifecycle = TaskLifecycle.begin(
-            evidence.task_id, correlation_id=run.task.id, agent_id=run.task.agent
+            evidence.task_id, correlation_id=correlation_id, agent_id=run.task.agent
         ).advance("running", at=begun, actor=ORCHESTRATOR)
     else:
         reason = f"attempt {lifecycle.current.attempt + 1}"
         lifecycle = lifecycle.advance(
-            "running", at=begun, actor=ORCHESTRATOR, reason=reason, correlation_id=run.task.id
+            "running", at=begun, actor=ORCHESTRATOR, reason=reason, correlation_id=correlation_id
         )
     cancelled = run.outcome.status == "cancelled"
     state: TaskState = "cancelled" if cancelled else evidence.status
@@ -128,9 +137,14 @@ def times_of(run: Run) -> tuple[datetime, datetime]:
 
 def _times(run: Run, kind: str) -> list[datetime]:
     """Return the times of events of a kind; an agent may have written any, in any year."""
-    latest = _instant(run.task.created_at) + timedelta(milliseconds=run.task.deadline_ms, days=1)
+    latest = _instant(run.task.created_at) + _believable(run)
     times = [_instant(event.at) for event in run.events.of_type(kind)]
     return [time for time in times if time <= latest]
+
+
+def _believable(run: Run) -> timedelta:
+    """Return for how long after the start of a task the times in its events are taken."""
+    return timedelta(milliseconds=run.task.deadline_ms, days=1)
 
 
 def _instant(at: str) -> datetime:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from caesar_agent.documents.decoding import decode
-from caesar_agent.errors import CaesarError, DocumentError
-from caesar_agent.task_directory import MAX_DOCUMENT_BYTES
-from caesar_agent.terminal import one_line
 from caesar_agent.va.conversion import TASK_UNIT, task_fields
-from caesar_agent.va.errors import TaskGraphError, UnresolvedInputError
+from caesar_agent.va.errors import UnresolvedInputError
 from caesar_agent.va.evidence import BlockReason, Evidence
-from caesar_agent.va.graph import check_graph, next_ready, resolve_inputs
+from caesar_agent.va.graph import check_graph, evidence_by_id, next_ready, resolve_inputs
 from caesar_agent.va.lifecycle import TaskLifecycle
+from caesar_agent.va.message import ProtocolMessage
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
-from pytest_caesar.orchestrator.plan import DEFAULT_TIMEOUT, MAX_DEADLINE_MS, DelegationError
+from pytest_caesar.orchestrator.plan import DEFAULT_TIMEOUT, DelegationError
 from pytest_caesar.va.conversation import ORCHESTRATOR, Messages, advance_with, conversation_of
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
 from pytest_caesar.va.gates import Gate, GateLike, as_gates, criteria_gates
+from pytest_caesar.va.given_units import (
+    UndeliverableError,
+    UnitLike,
+    check_deliverable,
+    check_ids,
+    check_unit,
+    task_units,
+)
 
 if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
@@ -31,10 +35,17 @@ if TYPE_CHECKING:
 Agent: TypeAlias = "AgentTarget | str | None"
 
 
+_OF_THE_UNIT = frozenset(
+    {"objective", "context", "constraints", "acceptance_criteria", "promised", "task_fields"}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wishes:
     agent: Agent | Mapping[str, Agent]
     gates: Mapping[str, tuple[Gate, ...]]
+    before: Mapping[str, Evidence]
+    correlation_ids: Mapping[str, str]
     retries: int
     timeout: float
     others: Mapping[str, Any]
@@ -42,10 +53,11 @@ class _Wishes:
 
 def dispatch(
     orchestrator: Orchestrator,
-    units: TaskUnit | Mapping[str, Any] | Iterable[TaskUnit | Mapping[str, Any]],
+    units: UnitLike | Iterable[UnitLike],
     *,
     agent: Agent | Mapping[str, Agent] = None,
     gates: Iterable[GateLike] | Mapping[str, Iterable[GateLike]] = (),
+    done: Iterable[Evidence] = (),
     retries: int = 0,
     timeout: float = DEFAULT_TIMEOUT,
     **wishes: Any,
@@ -58,9 +70,12 @@ def dispatch(
 
     Args:
         orchestrator: who delegates.
-        units: one unit, or several; a mapping is taken as the JSON of a unit.
+        units: one unit, or several; a mapping is taken as the JSON of a unit. A message
+            that dispatches one gives the correlation id of its first attempt too.
         agent: who works, for all units or by id; as for ``Orchestrator.delegate``.
         gates: asked after each unit, or by id, besides criteria that are commands.
+        done: evidence of units that were worked on before: these may depend on them, and
+            take their outputs. What is dispatched again does not count.
         retries: attempts after one that failed, at most, for each unit; each is told
             how the earlier ones failed.
         timeout: seconds for units without a timeout of their own.
@@ -74,26 +89,34 @@ def dispatch(
         GateError: a gate cannot be asked as it is given.
         CaesarError: as ``Orchestrator.delegate``.
     """
-    alone = isinstance(units, TaskUnit | Mapping)
+    for name in sorted(_OF_THE_UNIT & wishes.keys()):
+        raise DelegationError(
+            problem=f"{name} is what each unit says, not dispatch(): put it there"
+        )
+    alone = isinstance(units, TaskUnit | Mapping | ProtocolMessage)
     several: Iterable[Any] = [units] if alone else units
-    by_id = check_graph(
-        unit if isinstance(unit, TaskUnit) else TaskUnit.from_value(dict(unit)) for unit in several
-    )
+    before = evidence_by_id(done)
+    correlation_ids: dict[str, str] = {}
+    by_id = check_graph(task_units(several, correlation_ids), done=before.values())
     if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
         raise DelegationError(problem=f"retries is {retries!r}: expected a number of at least 0")
-    _check_ids("agent", agent, by_id)
-    _check_ids("gates", gates, by_id)
+    check_ids("agent", agent, by_id)
+    check_ids("gates", gates, by_id)
     for unit in by_id.values():
-        _check_unit(unit)
+        check_unit(unit)
     asked = _Wishes(
         agent=agent,
         gates={unit.id: _gates_of(unit, gates) for unit in by_id.values()},
+        before={key: item for key, item in before.items() if key not in by_id},
+        correlation_ids=correlation_ids,
         retries=retries,
         timeout=timeout,
         others=wishes,
     )
-    done = _work_through(orchestrator, by_id, asked)
-    return next(iter(done)) if alone else done
+    for unit in by_id.values():
+        orchestrator.check(**_delegation_of(unit, asked))
+    dispatched = _work_through(orchestrator, by_id, asked)
+    return next(iter(dispatched)) if alone else dispatched
 
 
 def _work_through(
@@ -103,62 +126,31 @@ def _work_through(
     done: dict[str, Dispatched] = {}
     stopped: dict[str, Dispatched] = {}
     while True:
-        completed = {task_id for task_id, item in done.items() if item.completed}
+        evidence = {**wishes.before, **{key: item.evidence for key, item in done.items()}}
+        completed = {key for key, item in evidence.items() if item.status == "completed"}
         unit = next_ready(waiting.values(), completed)
         if unit is None:
             break
         del waiting[unit.id]
         try:
-            resolved = resolve_inputs(unit, {key: item.evidence for key, item in done.items()})
+            resolved = resolve_inputs(unit, evidence)
             check_deliverable(resolved)
         except (UnresolvedInputError, UndeliverableError) as error:
-            stopped[unit.id] = _stopped(orchestrator, unit, str(error))
+            stopped[unit.id] = _stopped(orchestrator, unit, str(error), wishes)
             continue
         done[unit.id] = _attempt(orchestrator, resolved, wishes)
     for unit in _in_order_of_need(waiting):
         cause = next(other for other in unit.depends_on if other not in completed)
-        how = _ENDS[done[cause].state] if cause in done else "was not dispatched"
+        state = done[cause].state if cause in done else None
+        if cause in wishes.before:
+            state = wishes.before[cause].status
+        how = _ENDS[state] if state else "was not dispatched"
         reason = f"it depends on {cause}, which {how}"
-        stopped[unit.id] = _stopped(orchestrator, unit, reason)
+        stopped[unit.id] = _stopped(orchestrator, unit, reason, wishes)
     return DispatchedUnits((*done, *stopped), {**done, **stopped})
 
 
 _ENDS = {"failed": "failed", "blocked": "is blocked", "cancelled": "was cancelled"}
-
-
-class UndeliverableError(CaesarError):
-    """A task unit cannot be written into a task that agents can read.
-
-    Attributes:
-        task_id: the unit.
-        problem: what is too much.
-    """
-
-    task_id: str
-    problem: str
-
-    def message(self) -> str:
-        """Name the unit and the problem."""
-        return f"task {one_line(self.task_id, limit=60)!r}: its inputs cannot be handed over: {self.problem}"
-
-
-def check_deliverable(unit: TaskUnit) -> None:
-    """Refuse a unit whose inputs, which other agents wrote, make a task that nobody can read.
-
-    Raises:
-        UndeliverableError: they are nested too deep, or too large.
-    """
-    if not unit.inputs:
-        return
-    text = json.dumps({TASK_UNIT: unit.dump()}, indent=2)
-    # They stand in the task twice: in the unit, and in the context that tells them.
-    if 2 * len(text) > MAX_DOCUMENT_BYTES:
-        problem = f"a task of more than {MAX_DOCUMENT_BYTES} bytes is not read"
-        raise UndeliverableError(task_id=unit.id, problem=problem)
-    try:
-        decode(text)
-    except DocumentError as error:
-        raise UndeliverableError(task_id=unit.id, problem=error.problem) from None
 
 
 def _attempt(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Dispatched:
@@ -167,11 +159,15 @@ def _attempt(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Dis
     messages: list[Any] = []
     lifecycle: TaskLifecycle | None = None
     while True:
-        run = _delegate(orchestrator, unit, wishes)
+        run = orchestrator.delegate(**_delegation_of(unit, wishes))
         evidence = evidence_of(run)
-        lifecycle = advance_with(lifecycle, run, evidence)
+        correlation_id = run.task.id
+        if unit.id in wishes.correlation_ids:
+            given = wishes.correlation_ids[unit.id]
+            correlation_id = f"{given}#{len(runs) + 1}" if runs else given
+        lifecycle = advance_with(lifecycle, run, evidence, correlation_id=correlation_id)
         runs.append(run)
-        messages += conversation_of(run, evidence=evidence)
+        messages += conversation_of(run, evidence=evidence, correlation_id=correlation_id)
         if lifecycle.state != "failed" or len(runs) > wishes.retries:
             return Dispatched(
                 unit=unit,
@@ -185,21 +181,22 @@ def _attempt(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Dis
         unit = _warned(unit, pitfall_of(evidence, attempt=len(runs)))
 
 
-def _delegate(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Run:
+def _delegation_of(unit: TaskUnit, wishes: _Wishes) -> dict[str, Any]:
+    """Return what ``Orchestrator.delegate`` is given for a unit."""
     fields = task_fields(unit)
     agent = wishes.agent.get(unit.id) if isinstance(wishes.agent, Mapping) else wishes.agent
-    return orchestrator.delegate(
-        fields.objective,
-        agent=agent,
-        context=fields.context,
-        constraints=fields.constraints,
-        acceptance_criteria=fields.acceptance_criteria,
-        timeout=fields.deadline_ms / 1000 if fields.deadline_ms else wishes.timeout,
-        gates=wishes.gates[unit.id],
-        promised=unit.promised,
-        task_fields={TASK_UNIT: unit.dump()},
+    return {
+        "objective": fields.objective,
+        "agent": agent,
+        "context": fields.context,
+        "constraints": fields.constraints,
+        "acceptance_criteria": fields.acceptance_criteria,
+        "timeout": fields.deadline_ms / 1000 if fields.deadline_ms else wishes.timeout,
+        "gates": wishes.gates[unit.id],
+        "promised": unit.promised,
+        "task_fields": {TASK_UNIT: unit.dump()},
         **wishes.others,
-    )
+    }
 
 
 def _warned(unit: TaskUnit, pitfall: Pitfall) -> TaskUnit:
@@ -208,9 +205,12 @@ def _warned(unit: TaskUnit, pitfall: Pitfall) -> TaskUnit:
     return unit.model_copy(update={"context": context.model_copy(update={"pitfalls": pitfalls})})
 
 
-def _stopped(orchestrator: Orchestrator, unit: TaskUnit, reason: str) -> Dispatched:
+def _stopped(
+    orchestrator: Orchestrator, unit: TaskUnit, reason: str, wishes: _Wishes
+) -> Dispatched:
     """Return a unit that was never dispatched, and why."""
-    lifecycle = TaskLifecycle.begin(unit.id, correlation_id=orchestrator.new_id())
+    correlation_id = wishes.correlation_ids.get(unit.id) or orchestrator.new_id()
+    lifecycle = TaskLifecycle.begin(unit.id, correlation_id=correlation_id)
     return Dispatched(
         unit=unit,
         evidence=Evidence(
@@ -241,21 +241,3 @@ def _gates_of(
     given = gates.get(unit.id, ()) if isinstance(gates, Mapping) else gates
     made = as_gates(given if isinstance(given, str) else tuple(given))
     return as_gates((*made, *criteria_gates(unit.acceptance_criteria, gates=made)))
-
-
-def _check_unit(unit: TaskUnit) -> None:
-    if not unit.objective.strip():
-        problem = "the objective is empty: say in a sentence what the agent is to do"
-        raise TaskGraphError(task_id=unit.id, problem=problem)
-    if unit.timeout and unit.timeout > MAX_DEADLINE_MS:
-        problem = f"the timeout is {unit.timeout} ms: at most {MAX_DEADLINE_MS} can be kept"
-        raise TaskGraphError(task_id=unit.id, problem=problem)
-
-
-def _check_ids(name: str, given: object, by_id: Mapping[str, TaskUnit]) -> None:
-    unknown = sorted(set(given) - set(by_id)) if isinstance(given, Mapping) else []
-    if unknown:
-        raise TaskGraphError(
-            task_id=unknown[0],
-            problem=f"{name} names it, and it is none of the units: {', '.join(by_id)}",
-        )

@@ -60,6 +60,19 @@ def test_an_output_of_a_unit_without_a_contract_is_only_known_afterwards() -> No
     check_graph([unit("a"), unit("b", "a", inputs={"n": ref("a", "anything")})])
 
 
+def test_units_may_depend_on_what_was_worked_on_before() -> None:
+    before = [
+        Evidence(task_id="a", status="completed"),
+        Evidence(task_id="c", status="failed"),  # as before it is tried once more
+    ]
+    units = [unit("b", "a", "c", inputs={"n": ref("a", "k")}), unit("c")]
+
+    assert list(check_graph(units, done=before)) == ["b", "c"]
+    assert dispatch_order(units, done=before) == ("c", "b")
+    with pytest.raises(TaskGraphError, match="depends on 'x', which is none of the units: b, a, c"):
+        check_graph([unit("b", "x")], done=before)
+
+
 def test_of_what_is_ready_the_most_urgent_goes_first_and_equals_in_their_order() -> None:
     units = [
         unit("late", priority="P3"),

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from caesar_agent.va import (
+    CancelPayload,
     DispatchPayload,
+    Evidence,
     InputRef,
     OutputContract,
+    ProtocolMessage,
     TaskGraphError,
     TaskUnit,
     unit_of,
@@ -21,7 +24,7 @@ from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.fake_agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.plan import DelegationError
-from pytest_caesar.va import dispatch
+from pytest_caesar.va import given_units
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.gates import GateError
 from pytest_caesar.workspace.repository import Repository
@@ -165,7 +168,7 @@ def test_what_depends_on_a_failure_is_stopped_and_the_rest_goes_on(
 
     done = orchestrator.dispatch(
         [unit("a"), unit("d", "c"), unit("c", "b", "a"), unit("b", "a"), unit("e", "a")],
-        agent={"a": good, "b": bad, "e": good},
+        agent={"a": good, "b": bad, "c": good, "d": good, "e": good},
     )
 
     assert done.order == ("a", "b", "e", "c", "d")
@@ -245,10 +248,17 @@ def test_a_promise_that_is_not_kept_is_a_diagnostic_and_a_failure(
         ([unit("a")], {"gates": {"x": ["true"]}}, TaskGraphError, "task 'x': gates names it, and it is none of the units: a"),
         ([unit("a")], {"agent": {"x": None}}, TaskGraphError, "task 'x': agent names it, and it is none of the units: a"),
         ([unit("a")], {"retries": -1}, DelegationError, "retries is -1: expected a number of at least 0"),
+        ([unit("a"), unit("b", criteria=("$ no-such-program",))], {}, GateError, "gate 'no-such-program': the program 'no-such-program' is not on the PATH of agents: install it, or name it by its path"),
+        ([unit("a"), unit("b")], {"agent": {"a": "true", "b": 3}}, DelegationError, """agent= is "3", of type int: expected a name as for --caesar-agent ("./agent.sh", "my_agent:main", "codex"), a Path, or an agent that was selected or made before"""),
+        ([unit("a"), unit("b")], {"isolaton": "inplace"}, TypeError, "got an unexpected keyword argument 'isolaton'"),
+        ([unit("a")], {"context": "more"}, DelegationError, "context is what each unit says, not dispatch(): put it there"),
+        ("a", {}, DelegationError, "dispatch() was given 'a': expected a TaskUnit, the JSON of one as a mapping, a message that dispatches one, or several of them"),
+        ([unit("a"), 3], {}, DelegationError, "dispatch() was given 3: expected a TaskUnit, the JSON of one as a mapping, a message that dispatches one, or several of them"),
+        ([unit("a")], {"gates": [len]}, GateError, "gate '<built-in function len>': expected a command line, or its words, each a string; a judge goes into ModelGate(name, judge, threshold)"),
     ],
 )  # fmt: skip
 def test_whatever_can_be_refused_is_refused_before_anything_runs(
-    units: list[TaskUnit],
+    units: Any,
     wishes: dict[str, Any],
     error: type[Exception],
     text: str,
@@ -281,6 +291,102 @@ def test_units_in_place_build_on_each_other_and_answer_for_their_own_changes(
         ["one.txt"],
         ["two.txt"],
     ]
+
+
+def message_of(task: TaskUnit, correlation_id: str) -> ProtocolMessage:
+    return ProtocolMessage.carrying(
+        DispatchPayload(task=task), at="2026-08-09T10:00:00Z", correlation_id=correlation_id
+    )
+
+
+def test_a_message_that_dispatches_a_unit_is_answered_under_its_correlation_id(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    units = [message_of(unit("a"), "one"), message_of(unit("b", "a"), "two")]
+
+    done = orchestrator.dispatch(
+        units, agent={"a": fake(fake.report("failed", "no")), "b": fake(fake.report())}, retries=1
+    )
+
+    assert [execution.correlation_id for execution in done["a"].lifecycle.executions] == [
+        *("one", "one#2")
+    ]
+    assert [(said.type, said.correlation_id) for said in done["a"].messages] == [
+        *(("dispatch", "one"), ("accepted", "one"), ("failed", "one")),
+        *(("dispatch", "one#2"), ("accepted", "one#2"), ("failed", "one#2")),
+    ]
+    assert done["b"].lifecycle.current.correlation_id == "two"
+    assert_valid(done["a"])
+
+
+def test_any_other_message_is_no_unit(orchestrator: Orchestrator) -> None:
+    said = ProtocolMessage.carrying(
+        CancelPayload(task_id="a"), at="2026-08-09T10:00:00Z", correlation_id="c"
+    )
+
+    with pytest.raises(DelegationError, match=r"expected a TaskUnit, .* a message that dispatches"):
+        orchestrator.dispatch(said)
+
+
+# --- units that were worked on before ----------------------------------------------------
+
+
+def before(task_id: str, status: Any = "completed", **outputs: Any) -> Evidence:
+    return Evidence(task_id=task_id, status=status, outputs=outputs or None)
+
+
+def test_a_unit_takes_the_outputs_of_one_that_was_worked_on_before(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    ref = InputRef(from_task="a", output_key="url")
+
+    done = orchestrator.dispatch(
+        unit("b", "a", inputs={"where": ref}),
+        agent=fake(fake.report()),
+        done=[before("a", url="x")],
+    )
+
+    assert done.completed
+    assert done.unit.inputs == {"where": "x"}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "reason"),
+    [
+        (before("a", "failed"), "it depends on a, which failed"),
+        (before("a", "blocked"), "it depends on a, which is blocked"),
+        (before("a", uri="x"), "task 'b': the input 'where' is the output 'url' of 'a', which handed over uri"),
+    ],
+)  # fmt: skip
+def test_what_was_not_completed_before_stops_who_needs_it(
+    evidence: Evidence, reason: str, orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    ref = InputRef(from_task="a", output_key="url")
+
+    done = orchestrator.dispatch(
+        [unit("b", "a", inputs={"where": ref}), unit("c", "b")],
+        agent=fake(fake.report()),
+        done=[evidence],
+    )
+
+    assert done.order == ("b", "c")
+    assert done["b"].evidence.block_reason is not None
+    assert done["b"].evidence.block_reason.description == reason
+    assert done["c"].state == "cancelled"
+    assert orchestrator.runs == []
+
+
+def test_what_is_dispatched_again_does_not_count_as_done(
+    orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    done = orchestrator.dispatch(
+        [unit("b", "a"), unit("a")],
+        agent=fake(fake.report()),
+        done=[before("a", "failed"), before("b", "failed")],
+    )
+
+    assert done.order == ("a", "b")
+    assert done.completed
 
 
 # --- retries -----------------------------------------------------------------------------
@@ -374,7 +480,7 @@ def test_outputs_that_no_task_can_carry_stop_who_needs_them(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dispatch, "MAX_DOCUMENT_BYTES", 1_000_000)
+    monkeypatch.setattr(given_units, "MAX_DOCUMENT_BYTES", 1_000_000)
     script = tmp_path / "agent.py"
     script.write_text(
         "import json, os\n"

@@ -22,14 +22,16 @@ def test_the_tests_of_the_page_pass_with_the_agent_of_the_example(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tests = [block for block in BLOCKS if "def test_" in block]
-    assert len(tests) == 2
+    assert len(tests) == 3
     for number, block in enumerate(tests):
         (pytester.path / f"test_page_{number}.py").write_text(block)
-    agent = ROOT / "examples" / "va" / "agent.py"
-    (pytester.path / "releases.py").write_text(agent.read_text("utf-8"))
-    monkeypatch.delitem(sys.modules, "releases", raising=False)
+    example = ROOT / "examples" / "va"
+    (pytester.path / "releases.py").write_text((example / "agent.py").read_text("utf-8"))
+    (pytester.path / "pipeline.py").write_text((example / "pipeline.py").read_text("utf-8"))
+    for name in ("releases", "pipeline"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
-    run("--caesar-agent=releases:main").assert_outcomes(passed=2)
+    run("--caesar-agent=releases:main").assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize("block", [block for block in BLOCKS if "def test_" not in block])
