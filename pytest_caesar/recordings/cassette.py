@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import threading
@@ -124,13 +125,15 @@ class Cassette:
     def places(self, start: Start, workspace: Workspace) -> dict[str, str]:
         """Return the folders of one task by the names of their placeholders."""
         project = workspace.project_repository or workspace.path
-        return {
+        places = {
             "task-dir": str(start.directory.path),
             "workspace": str(workspace.path),
             "project": str(project),
             **self._folders,
-            "home": str(Path.home()),
         }
+        with contextlib.suppress(RuntimeError):  # a user without a home
+            places["home"] = str(Path.home())
+        return places
 
     def _missing(self) -> RecordingMissingError:
         if not self._numbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from syrupy.assertion import AssertionResult, SnapshotAssertion
 
     from pytest_caesar.session import CaesarSession, TestState
+
+SHARED = frozenset({"/usr", "/usr/local", "/opt"})
+"""Where a Python may be installed among other things: a path there need not be of this machine."""
 
 MISSING = (
     "caesar_snapshot needs the syrupy plugin, which is not active: install syrupy, and drop "
@@ -91,12 +95,7 @@ class CaesarSnapshot:
         except RuleError as error:
             pytest.fail(str(error), pytrace=False)
         session.forget_snapshots(request.node)
-        roots = {
-            str(request.config.rootpath): "<rootdir>",
-            str(Path.home()): "<user-home>",
-            tempfile.gettempdir(): "<tmp>",
-            sys.prefix: "<python>",
-        }
+        roots = {str(request.config.rootpath): "<rootdir>", **folders_of_this_machine()}
         if "tmp_path" in request.fixturenames:
             roots[str(request.getfixturevalue("tmp_path"))] = "<tmp_path>"
         return cls(session, request.node, session.state_of(request.node), roots=roots, rules=rules)
@@ -210,6 +209,16 @@ class CaesarSnapshot:
         if len(difference.lines) > SHOWN or difference.cut:
             shown_lines.append("… and more; the files are too different to show all of it")
         return _Mismatch(file=shown, lines=tuple(lines), section="\n".join(shown_lines))
+
+
+def folders_of_this_machine() -> dict[str, str]:
+    """Return folders that are elsewhere on the next machine, and what stands for them."""
+    folders = {tempfile.gettempdir(): "<tmp>"}
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        folders[str(Path.home())] = "<user-home>"
+    if sys.prefix not in SHARED:
+        folders[sys.prefix] = "<python>"
+    return folders
 
 
 def _as_bytes(data: Any) -> bytes:

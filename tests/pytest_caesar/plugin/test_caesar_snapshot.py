@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import pwd
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
+from pytest_caesar.snapshots.fixture import folders_of_this_machine
 from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
@@ -615,3 +618,21 @@ def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) 
             "*- caesar snapshot __caesar__/test_it/test_run.run.md -*",
         ]
     )
+
+
+@pytest.mark.parametrize("prefix", ["/usr", "/usr/local"])
+def test_a_python_among_other_things_does_not_name_their_folder(
+    monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    assert folders_of_this_machine()[sys.prefix] == "<python>"
+    monkeypatch.setattr(sys, "prefix", prefix)
+    assert "<python>" not in folders_of_this_machine().values()
+
+
+def test_a_user_without_a_home_has_no_placeholder_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_: int) -> None:
+        raise KeyError("uid not found")
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    assert "<user-home>" not in folders_of_this_machine().values()
