@@ -138,7 +138,7 @@ def test_a_tail_survives_a_log_that_starts_again(path: Path, way: str) -> None:
 
     assert seqs(reading)[0] == 5
     assert codes(reading) == ["events-restarted", "event-line-invalid"]
-    assert [item.line for item in reading.diagnostics] == [None, 1]
+    assert reading.diagnostics[0].line is None
     assert reading.diagnostics[1].line == 2
 
 
