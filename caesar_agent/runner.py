@@ -171,7 +171,13 @@ class _Session:
         code = _exit_code(error, self._stderr)
         if self._delivery.submitted is not None:
             return _Ending(report=self._delivery.submitted, own=True, exit_code=code)
-        summary = f"The agent ended with exit code {code} before it returned a report."
+        silent = error.code is None or isinstance(error.code, int)
+        words = "" if silent else " ".join(str(error.code).split())
+        summary = printable(
+            f"The agent ended with exit code {code} before it returned a report"
+            + (f": {words}" if words else "."),
+            limit=MAX_SUMMARY,
+        )
         return _Ending(
             report=self._failed(summary, _trace(error)), problem=summary, exit_code=code or FAILED
         )

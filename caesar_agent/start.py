@@ -77,13 +77,13 @@ def _read_task(path: Path) -> Task:
         ) from error
     try:
         return Task.parse(data)
-    except UnsupportedVersionError as error:
-        raise StartError(
-            problem=f"the task {shown} has protocol {printable(repr(error.found), limit=80)}, and this "
-            f"agent understands {error.expected!r} only; it needs another version of this SDK, or "
-            "an orchestrator that speaks this one"
-        ) from error
     except DocumentError as error:
+        if isinstance(error, UnsupportedVersionError) and error.code == "unsupported-version":
+            raise StartError(
+                problem=f"the task {shown} has protocol {printable(repr(error.found), limit=80)}, and "
+                f"this agent understands {error.expected!r} only; it needs another version of this "
+                "SDK, or an orchestrator that speaks this one"
+            ) from error
         raise StartError(
             problem=f"the task {shown} is not a task: {printable(str(error), limit=500)}; "
             "the orchestrator that wrote it has to be put right"

@@ -181,16 +181,26 @@ def test_a_report_that_cannot_be_written_as_json_becomes_a_failed_one(desk: Desk
     assert desk.report["status"] == "failed"
 
 
-@pytest.mark.parametrize(("asked", "code"), [(0, 1), (None, 1), (3, 3), (256, 1), ("stop", 1)])
-def test_sys_exit_without_a_report_is_a_failure_with_its_exit_code(
-    desk: Desk, asked: object, code: int
+@pytest.mark.parametrize(
+    ("asked", "code", "end"),
+    [
+        (0, 1, "report."),
+        (None, 1, "report."),
+        (3, 3, "report."),
+        (256, 1, "report."),
+        ("no key\n\x1b[2J", 1, r"report: no key \x1b[2J"),
+        (" ", 1, "report."),
+    ],
+)
+def test_sys_exit_without_a_report_is_a_failure_with_its_exit_code_and_text(
+    desk: Desk, asked: object, code: int, end: str
 ) -> None:
     def main(agent: Agent) -> Report:
         raise SystemExit(asked)
 
     assert desk.run(main) == code
     assert desk.report["status"] == "failed"
-    assert "before it returned a report" in desk.report["summary"]
+    assert desk.report["summary"].endswith(f" before it returned a {end}")
 
 
 def test_sys_exit_after_a_submitted_report_is_just_an_exit_code(desk: Desk) -> None:
@@ -327,6 +337,23 @@ def test_a_task_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
         "orchestrator that speaks this one\n"
     )
     assert not desk.has_report
+
+
+@pytest.mark.parametrize(
+    ("protocol", "what"),
+    [
+        ("caesar.report/v1", 'a caesar report, not a task: found "caesar.report/v1"'),
+        ("1.0", 'not a caesar document: found "1.0"'),
+    ],
+)
+def test_what_is_another_document_is_not_taken_for_another_version(
+    tmp_path: Path, protocol: str, what: str
+) -> None:
+    desk = make_desk(tmp_path, protocol=protocol)
+
+    assert desk.run(never) == 2
+    assert f"is not a task: invalid task at protocol: {what}" in desk.stderr
+    assert "another version of this SDK" not in desk.stderr
 
 
 def test_a_task_that_is_none_is_refused_with_the_field(tmp_path: Path) -> None:
