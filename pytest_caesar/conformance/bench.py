@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
@@ -24,6 +24,10 @@ PATIENCE = 10
 """How much longer than the plain task a scenario may take before it counts as hanging."""
 
 
+SHORT_LINGER = 0.5
+"""Seconds that an agent which did not end after its first report may go on after the others."""
+
+
 @dataclass(kw_only=True)
 class Bench:
     """One agent under judgement.
@@ -40,11 +44,18 @@ class Bench:
     folder: Path | Callable[[], Path]
     settings: OrchestratorSettings = field(default_factory=OrchestratorSettings)
     _trials: dict[str, Trial | Exception] = field(default_factory=dict)
+    _handed_on: set[str] = field(default_factory=set)
 
     @property
     def trials(self) -> dict[str, Trial]:
         """What has been carried out so far, by scenario."""
         return {name: one for name, one in self._trials.items() if isinstance(one, Trial)}
+
+    def new_trials(self) -> list[Trial]:
+        """Return what was carried out since this was last asked."""
+        new = [trial for name, trial in self.trials.items() if name not in self._handed_on]
+        self._handed_on.update(trial.scenario for trial in new)
+        return new
 
     @property
     def plain(self) -> Trial:
@@ -60,16 +71,20 @@ class Bench:
         """
         if name not in self._trials:
             timeout = self.profile.timeout
+            settings = self.settings
             if name != "plain":
-                took = self.plain.run.outcome.duration_ms / 1000
-                timeout = min(timeout, max(LEAST_TIMEOUT, PATIENCE * took))
+                outcome = self.plain.run.outcome
+                timeout = min(timeout, max(LEAST_TIMEOUT, PATIENCE * outcome.duration_ms / 1000))
+                if outcome.killed_after_report:
+                    # That it does not end is known; forty times the usual patience shows no more.
+                    settings = replace(settings, linger=min(settings.linger, SHORT_LINGER))
             if not isinstance(self.folder, Path):
                 self.folder = self.folder()
             stage = Stage(
                 agent=self.agent_for(name),
                 profile=self.profile,
                 folder=self.folder,
-                settings=self.settings,
+                settings=settings,
             )
             try:
                 self._trials[name] = stage.carry_out(name, SCENARIOS[name], timeout=timeout)

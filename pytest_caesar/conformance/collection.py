@@ -19,6 +19,7 @@ from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
 from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS, Requirement
 from pytest_caesar.conformance.report import transcript, write_report
 from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
+from pytest_caesar.conformance.runs import hand_on
 from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.orchestrator import reaper
 from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
@@ -66,6 +67,7 @@ class Conformance:
         self.config = config
         self.session = session
         self.results: dict[tuple[str, str], Result] = {}
+        self.faults: dict[tuple[str, str], str] = {}
         self.wanted = self._take_arguments()
         try:
             self.profile = load_profile(_nearest(config, PROFILE_NAME))
@@ -136,7 +138,10 @@ class Conformance:
             profile=self.profile,
             folder=lambda: factory.mktemp(name),
             settings=OrchestratorSettings(
-                pass_env=settings.pass_env, user_config=settings.user_config
+                pass_env=settings.pass_env,
+                user_config=settings.user_config,
+                agents_root=settings.project,
+                runner=settings.runner,
             ),
         )
 
@@ -148,6 +153,8 @@ class Conformance:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Send what became of a check along with the report on its item."""
         report = yield
+        if isinstance(item, CheckItem) and report.when == "setup":
+            hand_on(self.session, item, report, item.bench.new_trials())
         if isinstance(item, CheckItem) and (
             report.when == "call" or (report.when == "setup" and report.outcome != "passed")
         ):
@@ -247,12 +254,18 @@ class CheckItem(pytest.Item):
         try:
             self.finding = self.bench.judge(self.requirement)
         except (CaesarError, OSError) as error:
-            # In the setup phase this is an error, which is no failure of the agent.
-            pytest.fail(
-                "a fault of the harness or of its surroundings, so that nothing is known of the "
-                f"agent:\n{error}",
-                pytrace=False,
-            )
+            fault = str(error)
+        else:
+            return
+        # In the setup phase this is an error, which is no failure of the agent.
+        first = self.kit.faults.setdefault((self.bench.agent.id, fault), self.name)
+        if first != self.name:
+            fault = f"the same as at {first}"
+        pytest.fail(
+            "a fault of the harness or of its surroundings, so that nothing is known of the "
+            f"agent:\n{fault}",
+            pytrace=False,
+        )
 
     def runtest(self) -> None:
         """Say what was found."""

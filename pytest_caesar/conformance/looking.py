@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
 from caesar_agent.terminal import one_line
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.workspace.walking import walk
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,21 +31,24 @@ def survey(root: Path, *, inside: Path | None) -> dict[str, str]:
         inside: a folder to leave out, or None.
     """
     found = {}
-    for folder, folders, names in os.walk(root):
-        here = Path(folder)
-        folders[:] = [
-            name for name in folders if name not in (".git", ".caesar") and here / name != inside
-        ]
-        for name in (*names, *(name for name in folders if (here / name).is_symlink())):
-            path = here / name
+
+    def enter(entry: os.DirEntry[str]) -> bool:
+        return entry.name not in (".git", ".caesar") and Path(entry.path) != inside
+
+    for entry in walk(root, enter=enter):
+        if not entry.is_dir(follow_symlinks=False):
+            path = Path(entry.path)
             found[str(path.relative_to(root))] = _word(path)
     return found
 
 
 def _word(path: Path) -> str:
-    status = path.lstat()
-    if stat.S_ISLNK(status.st_mode):
-        return f"link to {path.readlink()}"
+    try:
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            return f"link to {path.readlink()}"
+    except OSError:
+        return "out of reach"  # gone again, or deeper than a path can be
     if not stat.S_ISREG(status.st_mode):
         return "special file"
     data = read_bounded(path, max_bytes=MAX_DOCUMENT_BYTES).data

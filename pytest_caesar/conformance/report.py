@@ -39,20 +39,20 @@ def transcript(run: Run) -> Mapping[str, Any]:
         "log": run.raw_log[-MAX_LOG:].decode("utf-8", "backslashreplace"),
         "log_bytes": len(run.raw_log),
     }
-    capped: Mapping[str, Any] = _capped(value)
+    capped: Mapping[str, Any] = as_capped(value)
     return capped
 
 
-def _capped(value: Any) -> Any:
+def as_capped(value: Any) -> Any:
     """Return JSON types alone, bounded; lone surrogates, which no encoder takes, as escapes."""
     if isinstance(value, str):
         text = value[:MAX_TEXT].encode("utf-8", "backslashreplace").decode()
         more = len(value) - MAX_TEXT
         return f"{text}… ({more} more characters)" if more > 0 else text
     if isinstance(value, dict):
-        return {_capped(str(key)): _capped(item) for key, item in value.items()}
+        return {as_capped(str(key)): as_capped(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_capped(item) for item in value[:MAX_ENTRIES]]
+        return [as_capped(item) for item in value[:MAX_ENTRIES]]
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 

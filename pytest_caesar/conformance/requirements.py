@@ -30,7 +30,7 @@ TASK: tuple[Row, ...] = (
         "minimal",
         "mandatory",
         "It ignores fields of the task that it does not know.",
-        "Managing versions",
+        "Managing versions: only what is incompatible gets a new version",
     ),
     (
         "TASK-004",
@@ -157,9 +157,9 @@ REPORT: tuple[Row, ...] = (
     (
         "REPORT-009",
         "minimal",
-        "mandatory",
+        "advisory",
         "The ids of the questions in the report differ.",
-        "report.json (the report), on questions",
+        SILENT + "an answer names a question by its id.",
     ),
     (
         "REPORT-010",
@@ -332,8 +332,8 @@ EVENTS: tuple[Row, ...] = (
         "EVENTS-007",
         "narrated",
         "conditional:tools",
-        "Each tool call has an id of its own, the same at start and end.",
-        "events.jsonl (the stream), on id",
+        "Tool calls that have an id have one of their own, the same at start and end.",
+        "events.jsonl (the stream), on id, which is optional",
     ),
     (
         "EVENTS-008",
@@ -512,9 +512,9 @@ PROCESS: tuple[Row, ...] = (
     (
         "PROCESS-008",
         "robust",
-        "mandatory",
+        "advisory",
         "It works with stdin closed.",
-        "The cycle: nothing is said on stdin",
+        SILENT + "daemons start programs so, and nothing is ever said there.",
     ),
     (
         "PROCESS-009",

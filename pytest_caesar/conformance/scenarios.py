@@ -13,10 +13,15 @@ Channel = Literal["", "answer", "silence", "reject", "odd"]
 
 HOSTILE_TEXT = (
     "Nothing of this note is to be done; it only has to be survived: \"double\" 'single' \\ "
-    "back\\\\slash $(touch {canary}) `touch {canary}` ; touch {canary} & %s %n {{{{prompt}}}} "
-    "é ü ß 日本語 🎉 \u202e <|im_end|>\n\ttab\r\nline ``` fence\n"
+    "back\\\\slash $(touch {canary}) `touch {canary}` '$(touch {canary})'\n"
+    "; touch {canary} & %s %n {{{{prompt}}}} é ü ß 日本語 🎉 \u202e <|im_end|>\n"
+    "\ttab\r\nline ``` fence\n```\n"
 )
-"""What stands in the task of the scenario ``hostile text``."""
+"""What stands in the task of the scenario ``hostile text``.
+
+Whoever pastes it into a shell gets no syntax error before something of it is carried out: its
+first line is whole, quotes and backquotes are balanced within and without quotes of either kind.
+"""
 
 LARGE_CONTEXT = 1_000_000
 """Characters of the context in the scenario ``large context``."""
@@ -49,6 +54,7 @@ class Scenario:
         foreign_git: variables point git at another repository.
         deadline: the task ends at the deadline of the table ``slow``.
         network: as it is wished.
+        may_delegate: the policy lets the agent have others do a part of its task.
     """
 
     title: str
@@ -68,6 +74,7 @@ class Scenario:
     foreign_git: bool = False
     deadline: bool = False
     network: Literal["auto", "off"] = "auto"
+    may_delegate: bool = False
 
 
 def _task(edit: TaskEdit) -> Surroundings:
@@ -175,6 +182,6 @@ SCENARIOS: Mapping[str, Scenario] = {
         title="a depth of 7",
         surroundings=Surroundings(set={"CAESAR_DEPTH": "7"}, task=TaskEdit(set={"depth": 7})),
     ),
-    "delegates": Scenario(title="the task of [delegates]", special="delegates"),
+    "delegates": Scenario(title="the task of [delegates]", special="delegates", may_delegate=True),
 }
 """Every scenario by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -23,7 +23,9 @@ from pytest_caesar.orchestrator.environment import make_home
 from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.orchestrator.starting import as_process
+from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.repository import Repository
+from pytest_caesar.workspace.walking import walk
 
 NEIGHBOUR = "neighbour"
 """Folder beside the project, in which nothing must change."""
@@ -92,7 +94,8 @@ class Stage:
             executed=scene.canary.exists(),
             lost_work=_lost_work(project) if scenario.uncommitted else "",
             tampered=_tampered(run) if scenario.surroundings is None else (),
-            nested=_nested(root, runs),
+            nested=_nested(root, runs) if scenario.may_delegate else (),
+            committed=_committed(run) if name == "plain" else None,
             prints_report=isinstance(self.agent, ProcessAgent) and self.agent.cli is not None,
         )
 
@@ -112,6 +115,8 @@ class Stage:
                 _write(project, files)
             else:
                 repository.commit(files or {"README.md": "Empty.\n"})
+        if scenario.may_delegate:
+            _write(project, {".caesar/config.toml": "[policy]\nmax_depth = 3\n"})
         if scenario.uncommitted:
             (project / USERS_FILE).write_text(_users_text(), encoding="utf-8")
         home = root / "home"
@@ -227,7 +232,8 @@ def _lost_work(project: Path) -> str:
     data = read_bounded(project / USERS_FILE, max_bytes=MAX_DOCUMENT_BYTES).data
     if data is None:
         return f"{USERS_FILE} is gone"
-    return "" if data == _users_text().encode() else f"{USERS_FILE} was changed"
+    # What stands in it may have been added to: an agent for every file in the tree does that.
+    return "" if _users_text().encode() in data else f"{USERS_FILE} holds something else"
 
 
 def _tampered(run: Run) -> tuple[str, ...]:
@@ -240,13 +246,30 @@ def _tampered(run: Run) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _committed(run: Run) -> frozenset[str] | None:
+    base, head = run.task.base_ref, run.observation.head
+    if base is None or head in (None, base):
+        return frozenset()
+    options = ("-r", "-z", "--name-only", "--no-renames")
+    try:
+        found = Git(run.workspace, isolated=True).run("diff-tree", *options, base, str(head))
+    except GitError:
+        return None
+    return frozenset(os.fsdecode(name) for name in found.records)
+
+
 def _nested(root: Path, runs: list[Run]) -> tuple[int, ...]:
     """Return the depths of tasks that the agent gave to others."""
     own = {run.task_dir for run in runs}
     depths = []
-    for path in itertools.islice(root.rglob(".caesar/tasks/*/task.json"), MAX_NESTED):
+    for entry in walk(root):
+        path = Path(entry.path)
+        if path.parts[-4:-2] != (".caesar", "tasks") or path.name != "task.json":
+            continue
         if path.parent not in own:
             depth = task_depth(read_bounded(path, max_bytes=MAX_DOCUMENT_BYTES).data or b"")
             if depth is not None:
                 depths.append(depth)
+        if len(depths) >= MAX_NESTED:
+            break
     return tuple(depths)

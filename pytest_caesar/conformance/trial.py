@@ -32,6 +32,7 @@ class Trial:
         lost_work: what became of the user's uncommitted work, or "" when it is all there.
         tampered: the orchestrator's files that the agent changed.
         nested: depths of the tasks that the agent gave to others.
+        committed: paths that its commits differ in from ``base_ref``; None where nobody looked.
         prints_report: its CLI can hand in a report by printing it.
     """
 
@@ -44,6 +45,7 @@ class Trial:
     lost_work: str = ""
     tampered: tuple[str, ...] = ()
     nested: tuple[int, ...] = ()
+    committed: frozenset[str] | None = None
     prints_report: bool = False
 
     @property

@@ -14,11 +14,18 @@ from pytest_caesar.conformance.trial import Trial
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.workspace.reconciliation import ReconciledPath
 
+REPOSITORY = {"history-rewritten", "branch-switched", "refs-changed", "work-stashed"}
+"""Codes of what is written into a repository and changes no file."""
+
 
 def _paths(entries: Iterable[ReconciledPath]) -> str:
     names = [one_line(entry.path, limit=80) for entry in entries]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(names[:5]) + more
+
+
+def _told(run: Run, codes: set[str]) -> list[str]:
+    return [one_line(item.message, limit=200) for item in run.diagnostics if item.code in codes]
 
 
 @check("CHANGES-001")
@@ -46,11 +53,15 @@ def what_has_changed_is_declared(bench: Bench, trial: Trial) -> Finding:
         return not_exercised("the task led to no change")
     if not run.declared.changes:
         return bench.absent("declares", "its report declares no change, though git shows some")
-    if run.reconciliation.undeclared:
+    undeclared = run.reconciliation.undeclared
+    missing = [entry for entry in undeclared if entry.path not in (trial.committed or ())]
+    if missing:
         return failed(
-            f"git shows changes that the report does not declare: "
-            f"{_paths(run.reconciliation.undeclared)}; declare every file that you change, or none"
+            f"git shows changes that the report does not declare: {_paths(missing)}; "
+            "declare every file that you change, or none"
         )
+    if undeclared:
+        return not_exercised("what it does not declare it has committed: see CHANGES-008")
     return PASSED
 
 
@@ -85,13 +96,13 @@ def read_only_leaves_files_alone(_bench: Bench, trial: Trial) -> Finding:
 def read_only_leaves_history_alone(_bench: Bench, trial: Trial) -> Finding:
     """Committing is writing."""
     run = trial.run
-    wrote = sorted(
-        run.codes & {"history-rewritten", "branch-switched", "refs-changed", "work-stashed"}
-    )
     moved = run.task.base_ref is not None and run.observation.head not in (None, run.task.base_ref)
-    if moved or wrote:
-        what = ", ".join(["a commit"] * moved + wrote)
-        return failed(f"the task is read-only, and its repository shows {what}")
+    wrote = ["its HEAD is not at base_ref any more"] * moved + _told(run, REPOSITORY)
+    if wrote:
+        return failed(
+            'the task is read-only (mode = "read-only"), and its repository is not as it was: '
+            + "; ".join(wrote[:3])
+        )
     if not trial.handed_in:
         return not_exercised(f"the read-only task left no valid report\n{trial.described()}")
     return PASSED
@@ -131,12 +142,16 @@ def commits_are_declared(bench: Bench, trial: Trial) -> Finding:
         return bench.absent("commits", "it committed nothing")
     if not run.changes:
         return not_exercised("its commit changes nothing")
-    if not run.declared.changes and not bench.profile.claimed("declares"):
-        return skipped(bench.how_to_claim("declares"))
-    if run.reconciliation.undeclared:
+    if not run.declared.changes:
+        return bench.absent("declares", "its report declares no change", told_by="CHANGES-002")
+    undeclared = run.reconciliation.undeclared
+    missing = [
+        entry for entry in undeclared if trial.committed is None or entry.path in trial.committed
+    ]
+    if missing:
         return failed(
-            f"it committed, and does not declare {_paths(run.reconciliation.undeclared)}: what "
-            "counts is the difference from base_ref, committed or not"
+            f"it committed {_paths(missing)} and does not declare it: what counts is the "
+            "difference from base_ref (git diff against it), committed or not"
         )
     return PASSED
 
@@ -146,8 +161,8 @@ def the_task_directory_is_respected(_bench: Bench, trial: Trial) -> Finding:
     """report.json, events.jsonl and questions/ are the agent's; the rest is not."""
     if trial.tampered:
         return failed(
-            f"it changed {' and '.join(trial.tampered)} in the task directory, which are the "
-            "orchestrator's"
+            f"it changed {' and '.join(trial.tampered)} in the task directory: task.json and "
+            "raw.log are the orchestrator's, to be read and left alone"
         )
     return PASSED
 
@@ -198,22 +213,5 @@ def paths_are_plain(_bench: Bench, trial: Trial) -> Finding:
 @check("CHANGES-013")
 def git_is_left_as_it_is(_bench: Bench, trial: Trial) -> Finding:
     """Commits on top are fine."""
-    found = sorted(
-        trial.run.codes
-        & {
-            "history-rewritten",
-            "branch-switched",
-            "refs-changed",
-            "work-stashed",
-            "repository-tampered",
-            "index-locked",
-        }
-    )
-    if found:
-        messages = [
-            one_line(item.message, limit=200)
-            for item in trial.run.diagnostics
-            if item.code in found
-        ]
-        return failed("; ".join(messages[:3]))
-    return PASSED
+    found = _told(trial.run, REPOSITORY | {"repository-tampered", "index-locked"})
+    return failed("; ".join(found[:3])) if found else PASSED

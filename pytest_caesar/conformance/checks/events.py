@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import pairwise
 
 from caesar_agent.documents import (
+    Change,
     Event,
     FileChangedEvent,
     FinishedEvent,
@@ -19,24 +21,44 @@ from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
 from pytest_caesar.conformance.trial import Trial
-from pytest_caesar.workspace.reconciliation import normalised
+from pytest_caesar.workspace.reconciliation import normalised, reconcile
 
 BROKEN = ("event-line-invalid", "event-line-incomplete", "event-line-torn", "event-line-too-long",
           "event-unsupported-version")  # fmt: skip
+SPOILING = {*BROKEN, "event-of-another-task", "events-restarted"}
 
 NO_EVENT = "it told no event of its own"
+SPOILT = (
+    "nothing that it wrote to events.jsonl is an event of this task: see EVENTS-002, EVENTS-003 "
+    "and EVENTS-005"
+)
 
 
 def _wrote(trial: Trial) -> bool:
     """Tell whether it left anything in the log, whole or not."""
-    broken = trial.run.codes & {*BROKEN, "event-of-another-task", "events-restarted"}
-    return bool(trial.own_events or broken)
+    return bool(trial.own_events or trial.run.codes & SPOILING)
+
+
+def _no_event(bench: Bench, trial: Trial) -> Finding:
+    """Return what it means for a check that no event of its own is there."""
+    if _wrote(trial):
+        return not_exercised(SPOILT)
+    return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+
+
+def _no_tool(bench: Bench, trial: Trial, *, told_by: str = "") -> Finding:
+    """Return what it means for a check that no tool was told of."""
+    if not trial.own_events and (_wrote(trial) or bench.profile.claimed("events")):
+        return _no_event(bench, trial)
+    return bench.absent("tools", "it told of no tool", told_by=told_by)
 
 
 @check("EVENTS-001")
 def it_narrates(bench: Bench, trial: Trial) -> Finding:
     """Without events an agent is invisible."""
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT)
+    if trial.own_events:
+        return PASSED
+    return not_exercised(SPOILT) if _wrote(trial) else bench.absent("events", NO_EVENT)
 
 
 @check("EVENTS-002")
@@ -46,7 +68,7 @@ def lines_are_events(bench: Bench, trial: Trial) -> Finding:
     if wrong:
         first = "\n".join(one_line(item.message, limit=300) for item in wrong[:3])
         return failed(f"{len(wrong)} lines of events.jsonl are no events:\n{first}")
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    return PASSED if trial.own_events else _no_event(bench, trial)
 
 
 @check("EVENTS-003")
@@ -54,7 +76,7 @@ def events_name_this_task(bench: Bench, trial: Trial) -> Finding:
     """task_id is required in an event."""
     if "event-of-another-task" in trial.run.codes:
         return failed("events name another task: write $CAESAR_TASK_ID, or the id of task.json")
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    return PASSED if trial.own_events else _no_event(bench, trial)
 
 
 @check("EVENTS-004")
@@ -66,7 +88,7 @@ def numbers_rise(bench: Bench, trial: Trial) -> Finding:
                 f"event {one.type} has seq {one.seq}, and the next one, {two.type}, has {two.seq}: "
                 "count up"
             )
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    return PASSED if trial.own_events else _no_event(bench, trial)
 
 
 @check("EVENTS-005")
@@ -81,7 +103,7 @@ def the_log_is_appended_to(bench: Bench, trial: Trial) -> Finding:
             "the event that the orchestrator had written is gone from events.jsonl: open the file "
             "to append (>> in a shell), never to write"
         )
-    return PASSED if trial.own_events else bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    return PASSED if trial.own_events else _no_event(bench, trial)
 
 
 def _by_orchestrator(event: Event, trial: Trial) -> bool:
@@ -97,7 +119,7 @@ def tools_are_told_when_they_start(bench: Bench, trial: Trial) -> Finding:
     """That is the moment one watches."""
     tools = _tools(trial)
     if not tools:
-        return bench.absent("tools", "it told of no tool")
+        return _no_tool(bench, trial)
     running: list[tuple[str, ...]] = []
     for event in tools:
         key = (event.id,) if event.id else (event.tool, event.input_summary)
@@ -118,10 +140,13 @@ def tool_calls_have_ids(bench: Bench, trial: Trial) -> Finding:
     """Two runs of one command are told apart by nothing else."""
     tools = _tools(trial)
     if not tools:
-        return bench.absent("tools", "it told of no tool", told_by="EVENTS-006")
-    if any(not event.id for event in tools):
-        return failed("a tool_use event has no id: give each call one, and repeat it at the end")
-    starts = [event.id for event in tools if event.status == "started"]
+        return _no_tool(bench, trial, told_by="EVENTS-006")
+    starts = [event.id for event in tools if event.status == "started" and event.id]
+    if not starts:
+        return not_exercised(
+            "its tool_use events have no id, which is allowed; with one, two runs of the same "
+            "command can be told apart"
+        )
     if len(starts) != len(set(starts)):
         return failed("two tool calls started with the same id")
     return PASSED
@@ -132,20 +157,37 @@ def changed_files_have_changed(bench: Bench, trial: Trial) -> Finding:
     """A watcher believes them."""
     told = [event for event in trial.own_events if isinstance(event, FileChangedEvent)]
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+        return _no_event(bench, trial)
     if not told:
         return not_exercised("it told no file_changed event")
-    run = trial.run
-    observed = {change.path for change in run.changes}
-    observed |= {change.old_path for change in run.changes if change.old_path}
-    for event in told:
-        path = normalised(event.path, run.task.workspace)
-        if path not in observed and event.action != "deleted":
-            return failed(
-                f"file_changed tells of {one_line(event.path, limit=100)}, and git shows no change "
-                "there"
-            )
+    false = [event for event in told if _is_false(event, told, bench, trial)]
+    if false:
+        return failed(
+            f"file_changed tells of {one_line(false[0].path, limit=100)}, and git shows no change "
+            "there"
+        )
     return PASSED
+
+
+def _is_false(
+    event: FileChangedEvent, told: Sequence[FileChangedEvent], bench: Bench, trial: Trial
+) -> bool:
+    """Tell whether a change was told that cannot have happened.
+
+    Events tell of the way and not of where it led: what was told more than once may have been
+    undone, and a new file that is there and not shown is one that git ignores.
+    """
+    run = trial.run
+    path = normalised(event.path, run.task.workspace)
+    twins = [other for other in told if normalised(other.path, run.task.workspace) == path]
+    if event.action == "deleted" or len(twins) > 1:
+        return False
+    change = Change(path=event.path, action=event.action)
+    found = reconcile([change], run.observation, workspace=run.task.workspace, ignored=run.ignored)
+    if not found.phantom:
+        return False
+    outside = path.startswith(("/", "../"))
+    return outside or path in bench.profile.files or not os.path.lexists(run.workspace / path)
 
 
 def _finished(trial: Trial) -> list[FinishedEvent]:
@@ -156,7 +198,7 @@ def _finished(trial: Trial) -> list[FinishedEvent]:
 def the_end_is_told_as_it_is(bench: Bench, trial: Trial) -> Finding:
     """Two places, one word."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+        return _no_event(bench, trial)
     ends = _finished(trial)
     if not ends:
         return not_exercised("it told no finished event of its own")
@@ -172,9 +214,11 @@ def it_narrates_in_time(bench: Bench, trial: Trial) -> Finding:
     """Events that all come at the end show nothing."""
     if not trial.run.outcome.timed_out:
         return not_exercised(_was_done_in_time(trial))
-    if not bench.plain.own_events and not bench.profile.claimed("events"):
-        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    if not bench.plain.own_events:
+        return _no_event(bench, bench.plain)
     if not [event for event in trial.own_events if event.type not in ("error", "finished")]:
+        if trial.run.codes & SPOILING:
+            return not_exercised(SPOILT)
         return failed(
             f"it worked for {trial.run.outcome.duration_ms} ms and told nothing before it was "
             "stopped: write each event when it happens (flush what you write)"
@@ -193,7 +237,7 @@ def _was_done_in_time(trial: Trial) -> str:
 def nothing_follows_the_end(bench: Bench, trial: Trial) -> Finding:
     """A watcher stops at it."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+        return _no_event(bench, trial)
     ends = _finished(trial)
     if not ends:
         return not_exercised("it told no finished event of its own")
@@ -207,7 +251,7 @@ def tools_end(bench: Bench, trial: Trial) -> Finding:
     """One that never ends seems to run for ever."""
     tools = _tools(trial)
     if not tools:
-        return bench.absent("tools", "it told of no tool", told_by="EVENTS-006")
+        return _no_tool(bench, trial, told_by="EVENTS-006")
     keys = [(event.id or (event.tool, event.input_summary), event.status) for event in tools]
     started = [key for key, status in keys if status == "started"]
     ended = [key for key, status in keys if status != "started"]
@@ -223,7 +267,7 @@ def tools_end(bench: Bench, trial: Trial) -> Finding:
 def times_do_not_go_back(bench: Bench, trial: Trial) -> Finding:
     """Within what one agent tells."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+        return _no_event(bench, trial)
     times = [parse_timestamp(event.at) for event in trial.own_events]
     if any(two < one for one, two in pairwise(times)):
         return failed("the times (at) of its events go backwards")
@@ -234,7 +278,7 @@ def times_do_not_go_back(bench: Bench, trial: Trial) -> Finding:
 def progress_does_not_go_back(bench: Bench, trial: Trial) -> Finding:
     """Only where it is told in per cent."""
     if not trial.own_events:
-        return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+        return _no_event(bench, trial)
     shares = [
         event.pct
         for event in trial.own_events

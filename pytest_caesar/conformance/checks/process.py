@@ -14,7 +14,8 @@ from pytest_caesar.conformance.trial import Trial
 LATE = 0.5
 """Share of its time after which an agent that ends unfinished has watched the clock."""
 
-_CONTROLS = re.compile(rb"\x1b[\[\]()][0-9;?]*[a-zA-Z]")
+_CONTROLS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X]|[()*+][0-9A-Za-z]|[78=>cDEHM])")
+"""Control sequences of ECMA-48, and what terminals understand beside them."""
 
 
 @check("PROCESS-001")

@@ -24,6 +24,8 @@ class NoServerError(CaesarError):
         )
 
 
+SPOILT = {"question-invalid", "mailbox-unsafe", "mailbox-flooded"}
+
 NOT_ASKED = "it asked nothing: see QUESTIONS-001"
 
 
@@ -32,6 +34,8 @@ def it_asks(_bench: Bench, trial: Trial) -> Finding:
     """With the tool ask_orchestrator, the SDK, or a file."""
     if trial.run.questions:
         return PASSED
+    if trial.run.codes & SPOILT:
+        return not_exercised("what it asked is no question: see QUESTIONS-002")
     if importlib.util.find_spec("mcp") is None:
         raise NoServerError
     return failed(
@@ -43,11 +47,7 @@ def it_asks(_bench: Bench, trial: Trial) -> Finding:
 @check("QUESTIONS-002", "asks")
 def questions_are_whole(_bench: Bench, trial: Trial) -> Finding:
     """An id, the name of its file, and a text."""
-    wrong = [
-        item
-        for item in trial.run.diagnostics
-        if item.code in ("question-invalid", "mailbox-unsafe", "mailbox-flooded")
-    ]
+    wrong = [item for item in trial.run.diagnostics if item.code in SPOILT]
     if wrong:
         return failed(one_line(wrong[0].message, limit=400))
     return PASSED if trial.run.questions else not_exercised(NOT_ASKED)
@@ -71,8 +71,8 @@ def it_goes_on_after_the_answer(bench: Bench, trial: Trial) -> Finding:
 def it_follows_the_answer(bench: Bench, trial: Trial) -> Finding:
     """What was expected stands in the report or in the patch."""
     asks = bench.profile.specials["asks"]
-    if not any(one.state == "answered" for one in trial.run.questions):
-        return not_exercised("no question of it was answered")
+    if not any(one.answer == asks.answer for one in trial.run.questions):
+        return not_exercised("no question of it was answered, or not by the orchestrator")
     if not trial.handed_in:
         return not_exercised("after the answer it left no report: see QUESTIONS-003")
     report = trial.run.declared.to_json()

@@ -18,6 +18,14 @@ from pytest_caesar.conformance.trial import Trial
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
+def _is_utf_8(data: bytes | None) -> bool:
+    try:
+        (data or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _put_something(trial: Trial) -> bool:
     evidence = trial.run.evidence
     return trial.handed_in or evidence.report_file is not None
@@ -42,6 +50,8 @@ def the_report_is_valid(_bench: Bench, trial: Trial) -> Finding:
     """Three fields make a report."""
     if not _put_something(trial):
         return not_exercised("no report was handed in: see REPORT-001")
+    if not trial.handed_in and not _is_utf_8(trial.run.evidence.report_file):
+        return not_exercised("the report cannot be read as text: see REPORT-004")
     wrong = [
         item
         for item in trial.run.diagnostics

@@ -11,6 +11,11 @@ from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exerc
 from pytest_caesar.conformance.trial import Trial, was_handed_in
 
 
+def _strayed(bench: Bench, trial: Trial) -> list[str]:
+    """Return what changed outside the workspace here, and not in the plain task (CHANGES-006)."""
+    return [found for found in trial.strayed if found not in bench.plain.strayed]
+
+
 @check("SURROUNDINGS-001", "odd path")
 def odd_paths_will_do(bench: Bench, trial: Trial) -> Finding:
     """Quote what you expand."""
@@ -50,9 +55,10 @@ def home_need_not_be_writable(bench: Bench, trial: Trial) -> Finding:
 @check("SURROUNDINGS-005", "foreign git")
 def foreign_git_variables_are_survived(bench: Bench, trial: Trial) -> Finding:
     """What a hook has set is not about the workspace."""
-    if trial.strayed:
+    strayed = _strayed(bench, trial)
+    if strayed:
         return failed(
-            f"with GIT_DIR pointing at another repository it changed {', '.join(trial.strayed[:5])}"
+            f"with GIT_DIR pointing at another repository it changed {', '.join(strayed[:5])}"
         )
     return bench.same_as_plain(
         trial, "with GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE pointing elsewhere (unset GIT_*)"
@@ -66,7 +72,7 @@ def two_at_once_work(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("SURROUNDINGS-007", "together")
-def two_at_once_keep_apart(_bench: Bench, trial: Trial) -> Finding:
+def two_at_once_keep_apart(bench: Bench, trial: Trial) -> Finding:
     """Each has its own workspace and its own report."""
     both = (*trial.earlier, trial.run)
     for run in both:
@@ -75,9 +81,10 @@ def two_at_once_keep_apart(_bench: Bench, trial: Trial) -> Finding:
                 "of two tasks at once, one was told of in the other's place: take every path from "
                 "the variables of your own process"
             )
-    if trial.strayed:
+    strayed = _strayed(bench, trial)
+    if strayed:
         return failed(
-            f"with two tasks at once, it changed {', '.join(trial.strayed[:5])}, which is outside "
+            f"with two tasks at once, it changed {', '.join(strayed[:5])}, which is outside "
             "of both workspaces"
         )
     if not all(was_handed_in(run, prints_report=trial.prints_report) for run in both):

@@ -72,6 +72,8 @@ def a_large_context_is_read(bench: Bench, trial: Trial) -> Finding:
 @check("TASK-008", "offered channel")
 def a_channel_is_no_obstacle(bench: Bench, trial: Trial) -> Finding:
     """Who cannot use the channel ignores it."""
+    if trial.run.questions:
+        return not_exercised("it used the channel, and what it does then is about QUESTIONS")
     return bench.same_as_plain(trial, "with a return channel in the task that nobody answers on")
 
 
@@ -86,7 +88,7 @@ def an_unknown_version_is_refused(_bench: Bench, trial: Trial) -> Finding:
     if trial.handed_in and run.declared.status in ("success", "partial"):
         return failed(f"a task of caesar.task/v9 was taken on ({run.declared.status}): {advice}")
     if not trial.handed_in and run.outcome.exit_code == 0:
-        return failed(f"a task of caesar.task/v9 was passed over in silence: {advice}")
+        return failed(f"a task of caesar.task/v9 ended with exit code 0 and no report: {advice}")
     said = run.raw_log.strip() or (trial.handed_in and run.declared.summary)
     if not said or run.outcome.timed_out or run.outcome.signal:
         return failed(f"a task of caesar.task/v9 was not refused explicitly: {advice}")
@@ -96,15 +98,15 @@ def an_unknown_version_is_refused(_bench: Bench, trial: Trial) -> Finding:
 @check("TASK-010", "unknown version")
 def a_refusal_changes_nothing(bench: Bench, trial: Trial) -> Finding:
     """Refusing comes before working."""
-    if trial.run.changes:
-        paths = ", ".join(one_line(change.path, limit=80) for change in trial.run.changes[:5])
-        return failed(
-            f"with a task of caesar.task/v9 it changed {paths}: check the version before anything "
-            "else"
-        )
     refused = an_unknown_version_is_refused(bench, trial)
     if refused.outcome != "passed":
         return not_exercised("it did not refuse the task: see TASK-009")
+    if trial.run.changes:
+        paths = ", ".join(one_line(change.path, limit=80) for change in trial.run.changes[:5])
+        return failed(
+            f"it refused a task of caesar.task/v9, and changed {paths}: check the version before "
+            "anything else"
+        )
     return PASSED
 
 

@@ -15,6 +15,10 @@ AGENT = ("--caesar-agent=./agent.sh", "--caesar-conformance")
 
 SILENT = "#!/bin/sh\nexit 0\n"
 
+MANDATORY_OF_REPORT = sum(
+    one.area == "REPORT" and one.kind == "mandatory" for one in REQUIREMENTS.values()
+)
+
 FAILS_BY_ITSELF = "def test_of_the_user():\n    assert False\n"
 
 
@@ -51,7 +55,7 @@ def test_with_a_path_it_is_added(pytester: pytest.Pytester, run: Runs) -> None:
     [
         (("-m", "narrated"), sum(one.level == "narrated" for one in REQUIREMENTS.values())),
         (("-m", "events"), sum(one.area == "EVENTS" for one in REQUIREMENTS.values())),
-        (("-m", "mandatory and report"), 6),
+        (("-m", "mandatory and report"), MANDATORY_OF_REPORT),
         (("-k", "QUESTIONS"), sum(one.area == "QUESTIONS" for one in REQUIREMENTS.values())),
         (("caesar-conformance",), len(REQUIREMENTS)),
         (("caesar-conformance::REPORT-003", "caesar-conformance::TASK-001"), 2),
@@ -93,7 +97,11 @@ def test_what_is_broken_fails_with_what_to_mend(pytester: pytest.Pytester, run: 
             "clause: The minimal contract: two variables",
         ]
     )
-    result.assert_outcomes(failed=1, skipped=5, deselected=len(REQUIREMENTS) - 6)
+    result.assert_outcomes(
+        failed=1,
+        skipped=MANDATORY_OF_REPORT - 1,
+        deselected=len(REQUIREMENTS) - MANDATORY_OF_REPORT,
+    )
 
 
 def test_an_agent_that_cannot_be_started_is_an_error_and_no_failure(
@@ -130,6 +138,48 @@ def test_it_runs_on_two_workers_and_in_junit_and_json(pytester: pytest.Pytester,
     assert outcomes.keys() == REQUIREMENTS.keys()
     assert outcomes["REPORT-002"] == "passed"
     assert outcomes["TASK-001"] == "not run"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["here", "on workers"])
+def test_its_runs_are_handed_on_as_those_of_tests_are(
+    pytester: pytest.Pytester, run: Runs, workers: tuple[str, ...]
+) -> None:
+    agent_script(pytester)
+
+    result = run(
+        *(*AGENT, *workers, "-m", "report and mandatory or task and robust", "-v"),
+        *("--caesar-json=runs.json", "--caesar-keep=kept", "--junitxml=junit.xml"),
+    )
+
+    value = json.loads((pytester.path / "runs.json").read_text())
+    told = {(one["scenario"], one["test"].partition("::")[0]) for one in value["runs"]}
+    assert told == {
+        (name, "caesar-conformance")
+        for name in ("plain", "unknown version", "torn task", "no task")
+    }
+    assert {one["test_outcome"] for one in value["runs"]} <= {"passed", "failed", "skipped"}
+    kept = [path.name for path in (pytester.path / "kept").glob("caesar-conformance-*/t_*")]
+    assert sorted(kept) == sorted(one["task_id"] for one in value["runs"])
+    assert (pytester.path / "junit.xml").read_text().count('name="caesar.run"') == len(kept)
+    result.stdout.no_fnmatch_line("contract: *")  # is about tests of the user's own
+    result.stdout.fnmatch_lines(["every run: runs.json"])
+
+
+def test_the_same_fault_of_the_surroundings_is_told_in_full_once(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester)
+    pytester.makeconftest(
+        "from pathlib import Path\n"
+        "def pytest_collection_finish(session):\n"
+        "    Path('agent.sh').chmod(0o644)\n"
+    )
+
+    result = run(*AGENT, "-k", "REPORT-001 or REPORT-002")
+
+    result.assert_outcomes(errors=2, deselected=len(REQUIREMENTS) - 2)
+    result.stdout.no_fnmatch_line("During handling of the above exception*")
+    assert result.outlines.count("the same as at REPORT-001") == 1
 
 
 def test_what_failed_last_is_run_alone(pytester: pytest.Pytester) -> None:

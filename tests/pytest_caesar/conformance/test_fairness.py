@@ -1,0 +1,274 @@
+"""What the specification allows fails nothing, and one fault is told once, where it belongs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.agents.target import AgentTarget
+from pytest_caesar.conformance.bench import Bench
+from pytest_caesar.conformance.checks import CHECKS
+from pytest_caesar.conformance.finding import Finding
+from pytest_caesar.conformance.profile import Profile
+from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.fake_agent import FakeAgents
+from tests.pytest_caesar.conformance.flaws import (
+    ASK,
+    FINISHED,
+    FOLLOW,
+    FULL,
+    OUT,
+    PROFILE,
+    REPORT,
+    RIGHT,
+    TOLD,
+    WORK,
+    WRITE,
+    Steps,
+    right,
+    shell,
+)
+from tests.pytest_caesar.conformance.test_proofs import SETTINGS
+
+fake = FakeAgents
+
+STRAY = fake.write("../../../stray.txt")
+HAND_ON = """
+cd "$CAESAR_TASK_DIR"
+echo '{"id": "d1", "agent": "helper", "objective": "A part of it"}' > d1.json
+mv d1.json delegations/d1.json
+for _ in $(seq 200); do [ -e delegated/d1.json ] && break; sleep 0.05; done
+"""
+"""Has another agent do a part of the task, without the SDK."""
+
+IGNORING = replace(PROFILE, files={**PROFILE.files, ".gitignore": "*.o\n"})
+
+
+class Part(Bench):
+    """A bench whose agent does right, but for what it does in some scenarios."""
+
+    wrong: Mapping[str, Steps]
+
+    def agent_for(self, scenario: str) -> AgentTarget:
+        assert isinstance(self.folder, Path)
+        steps = self.wrong.get(scenario, right(scenario))
+        return FakeAgents(self.folder / "agents" / scenario)(*steps)
+
+
+def part(folder: Path, wrong: Mapping[str, Steps], profile: Profile = PROFILE) -> Part:
+    bench = Part(agent=FakeAgents(folder)(), profile=profile, folder=folder, settings=SETTINGS)
+    bench.wrong = wrong
+    return bench
+
+
+def judged(bench: Bench, *scenarios: str) -> dict[str, Finding]:
+    return {
+        name: bench.judge(REQUIREMENTS[name])
+        for name, check in CHECKS.items()
+        if check.scenario in scenarios
+    }
+
+
+def failures(findings: Mapping[str, Finding]) -> set[str]:
+    return {name for name, finding in findings.items() if finding.outcome == "failed"}
+
+
+def tool(status: str, **fields: str) -> Steps:
+    return (fake.event("tool_use", tool="sh", input_summary="ls", status=status, **fields),)
+
+
+def changed(path: str, action: str) -> Steps:
+    return (fake.event("file_changed", path=path, action=action),)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (*WORK, *tool("started"), *tool("succeeded"), FINISHED, REPORT),
+        (
+            *WORK,
+            fake.event("tool_use", tool="sh", id="c", status="started"),
+            fake.event("tool_use", tool="", id="c", status="succeeded"),
+            FINISHED,
+            REPORT,
+        ),
+        (*WORK, *TOLD, *changed("new.txt", "created"), *changed("new.txt", "deleted"), REPORT),
+        (
+            *WORK,
+            *TOLD,
+            *changed("README.md", "modified"),
+            *changed("README.md", "modified"),
+            REPORT,
+        ),
+        (*WORK, *TOLD, fake.write("a.o"), *changed("a.o", "created"), REPORT),
+        (*WORK, *TOLD, fake.report(questions=[], usage=None)),
+    ],
+    ids=[
+        "tool calls without an id",
+        "an end that has only the id",
+        "a file that came and went",
+        "a file that was changed and changed back",
+        "a file that git ignores",
+        "nulls",
+    ],
+)
+def test_what_is_allowed_fails_nothing(steps: Steps, tmp_path: Path) -> None:
+    findings = judged(part(tmp_path, {"plain": steps}, IGNORING), "plain")
+
+    assert failures(findings) == set()
+
+
+def test_a_change_that_was_told_once_and_never_made_is_found(tmp_path: Path) -> None:
+    steps = (*WORK, *TOLD, *changed("README.md", "modified"), FINISHED, REPORT)
+
+    assert failures(judged(part(tmp_path, {"plain": steps}), "plain")) == {"EVENTS-008"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        ((fake.write("more.txt"), *RIGHT[:-1], fake.report(changes=[OUT], **FULL)), "CHANGES-008"),
+        ((*RIGHT[:-1], fake.report(changes=[], **FULL)), "CHANGES-002"),
+        ((*WORK, fake.event_bytes("starting …\n"), REPORT), "EVENTS-002"),
+        ((*WORK, fake.event("message", text="hi", task_id="t_other"), REPORT), "EVENTS-003"),
+        (
+            (
+                *WORK,
+                *TOLD,
+                fake.report_bytes(b'{"protocol": "caesar.report/v1", "status": "\xe9"}'),
+            ),
+            "REPORT-004",
+        ),
+        ((fake.print("\x1b[38:2::1:2:3mred\n"), *RIGHT), "PROCESS-010"),
+    ],
+    ids=["commits", "declares nothing", "no events", "others' events", "latin-1", "colours"],
+)
+def test_one_fault_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None:
+    assert failures(judged(part(tmp_path, {"plain": steps}), "plain", "deadline")) == {name}
+
+
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        (
+            (
+                shell(
+                    'mkdir "$CAESAR_TASK_DIR/questions"; '
+                    'echo "{\\"id\\": \\"q1\\"}" > "$CAESAR_TASK_DIR/questions/q1.json"'
+                ),
+                FOLLOW,
+            ),
+            "QUESTIONS-002",
+        ),
+        (
+            (
+                shell(
+                    'mkdir -p "$CAESAR_TASK_DIR/answers"; '
+                    'echo "{\\"id\\": \\"q1\\", \\"answer\\": \\"mine\\"}" '
+                    '> "$CAESAR_TASK_DIR/answers/q1.json"'
+                ),
+                ASK,
+                fake.report("success", "The answer was mine."),
+            ),
+            "QUESTIONS-007",
+        ),
+    ],
+    ids=["no question", "its own answer"],
+)
+def test_one_fault_of_asking_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None:
+    assert failures(judged(part(tmp_path, {"asks": steps}), "asks")) == {name}
+
+
+def test_what_strays_in_every_task_is_told_once(tmp_path: Path) -> None:
+    wrong = {
+        name: (STRAY, *right(name)[:-1], fake.report(changes=[OUT], **FULL))
+        for name in ("plain", "together", "foreign git")
+    }
+
+    findings = judged(part(tmp_path, wrong), *wrong)
+
+    assert failures(findings) == {"CHANGES-006"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo {}", 'echo "working on {}"', "echo 'working on {}'", "{}", "cat <<TEXT\n{}\nTEXT\n"],
+    ids=["unquoted", "double quotes", "single quotes", "as a command", "here document"],
+)
+def test_text_that_is_pasted_into_a_shell_is_found_out(command: str, tmp_path: Path) -> None:
+    read = 'import json, os; print(json.load(open(os.environ["CAESAR_TASK_FILE"]))["objective"])'
+    pasting = (
+        f"import os, subprocess, sys; text = subprocess.check_output([sys.executable, '-c', {read!r}], "
+        f"text=True); subprocess.run(['sh', '-c', {command!r}.replace('{{}}', text)])"
+    )
+    steps = (fake.run(sys.executable, "-c", pasting), *RIGHT)
+    bench = part(tmp_path, {"hostile text": steps})
+
+    assert failures(judged(bench, "hostile text")) == {"TASK-006"}
+
+
+def test_who_takes_on_an_unknown_version_is_told_so_once(tmp_path: Path) -> None:
+    findings = judged(part(tmp_path, {"unknown version": (WRITE, REPORT)}), "unknown version")
+
+    assert failures(findings) == {"TASK-009"}
+
+
+def test_who_uses_an_offered_channel_is_not_put_off_by_it(tmp_path: Path) -> None:
+    blocked = fake.report("blocked", "Which?", questions=[{"id": "q", "question": "A or B?"}])
+    bench = part(tmp_path, {"offered channel": (ASK, blocked)})
+
+    finding = bench.judge(REQUIREMENTS["TASK-008"])
+
+    assert finding.outcome == "not exercised"
+
+
+def test_adding_to_what_the_user_wrote_does_away_with_nothing(tmp_path: Path) -> None:
+    added = (WRITE, fake.write("notes-of-the-user.txt", "And more.\n", append=True), fake.report())
+
+    finding = part(tmp_path, {"in place": added}).judge(REQUIREMENTS["CHANGES-010"])
+
+    assert finding.outcome == "passed"
+
+
+def test_an_agent_may_have_another_one_do_a_part_of_its_task(tmp_path: Path) -> None:
+    """The policy of the kit lets it, or nothing could be seen of how deep the other one is."""
+    helper = FakeAgents(tmp_path / "helper")(fake.report())
+    asking = (shell(HAND_ON), fake.report())
+    (tmp_path / ".caesar").mkdir()
+    (tmp_path / ".caesar" / "config.toml").write_text(
+        f'[[agent]]\nid = "helper"\nbin = "{helper.argv[0]}"\nargs = ["{{{{prompt}}}}"]\n'
+    )
+    bench = part(tmp_path, {"delegates": asking})
+    bench.settings = replace(SETTINGS, agents_root=tmp_path)
+
+    finding = bench.judge(REQUIREMENTS["DEPTH-002"])
+
+    assert (finding.outcome, bench.trial("delegates").nested) == ("passed", (2,))
+
+
+def test_an_agent_that_does_not_end_is_waited_for_once(tmp_path: Path) -> None:
+    hanging = (*RIGHT, fake.hang())
+    bench = part(tmp_path, {"plain": hanging, "deep": hanging})
+    bench.settings = replace(SETTINGS, linger=2.0)
+
+    judged(bench, "deep")
+
+    plain, deep = (bench.trial(name).run.outcome for name in ("plain", "deep"))
+    assert plain.killed_after_report
+    assert deep.killed_after_report
+    assert deep.duration_ms < plain.duration_ms
+
+
+def test_folders_without_bottom_outside_the_workspace_are_looked_through(tmp_path: Path) -> None:
+    deep = shell(
+        "cd ../../..; for _ in $(seq 2000); do mkdir d; cd d || exit 0; done; echo x > bottom"
+    )
+    bench = part(tmp_path, {"plain": (*RIGHT[:-1], deep, RIGHT[-1])})
+
+    finding = bench.judge(REQUIREMENTS["REPORT-001"])
+
+    assert finding.outcome == "passed"
