@@ -15,6 +15,9 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;?]{0,32}[ -/]{0,8}[@-~]")
 _NOISE = b" \t\n\r\v\f\\"
 """What a wrapping adds beside colours: white space, the backslashes of JSON strings."""
 
+_MARKUP = ((b"&lt;", b"<"), (b"&gt;", b">"), (b"&amp;", b"&"))
+"""What XML makes of a brief that stands in it; quotes may stay as they are."""
+
 _WRAPPING = 16
 """How much longer than the brief an echo of all of it may be; longer text is no echo."""
 
@@ -39,12 +42,14 @@ class Echo:
         values: canonical JSON of the objects that the brief shows.
         texts: the brief and the example of this project, without white space.
         lines: their lines, without white space, as a suffix test takes them.
+        summaries: those of them that give, or describe, a summary.
         size: length of the longer of the two, in bytes.
     """
 
     values: frozenset[str]
     texts: tuple[bytes, ...]
     lines: tuple[bytes, ...]
+    summaries: tuple[bytes, ...]
     size: int
 
     def is_shown(self, value: object) -> bool:
@@ -72,13 +77,20 @@ class Echo:
             return any(squeezed in text for text in self.texts)
         goes_on = _squeezed(following[:_FOLLOWING])
         agrees = any(_agrees(text, squeezed, goes_on) for text in self.texts)
-        return agrees or self._quotes(excerpt + following.partition(b"\n")[0])
+        return agrees or self._quotes(excerpt + following)
 
-    def _quotes(self, excerpt: bytes) -> bool:
-        """Say whether every line ends like a line of the brief: it has a prefix of its own."""
-        lines = [line for line in map(_squeezed, excerpt.split(b"\n")) if line]
-        specific = any(b'"summary":' in line for line in lines[1:])
-        return specific and all(line.endswith(self.lines) for line in lines)
+    def _quotes(self, text: bytes) -> bool:
+        """Say whether every line ends like one of the brief, each after a prefix of its own.
+
+        Up to the summary, which is what a brief's example and a report differ in.
+        """
+        lines = [line for line in map(_squeezed, text.split(b"\n")) if line]
+        for number, line in enumerate(lines):
+            if not line.endswith(self.lines):
+                return False
+            if number and _SUMMARY.search(line):
+                return line.endswith(self.summaries)
+        return False
 
 
 def _agrees(text: bytes, excerpt: bytes, goes_on: bytes) -> bool:
@@ -109,11 +121,15 @@ def echo_of(brief: str | None, *, task_id: str = "") -> Echo:
         values=frozenset(values),
         texts=tuple(_squeezed(text) for text in known),
         lines=tuple(sorted(lines)),
+        summaries=tuple(sorted(line for line in lines if _SUMMARY.search(line))),
         size=max(len(text) for text in known),
     )
 
 
 def _squeezed(text: bytes) -> bytes:
+    if b"&" in text:
+        for escaped, plain in _MARKUP:
+            text = text.replace(escaped, plain)
     return _COLOUR.sub(b"", text).translate(None, _NOISE)
 
 

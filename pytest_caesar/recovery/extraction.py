@@ -31,6 +31,7 @@ _FOLLOWING = 512
 """Bytes after a broken report that are compared with the brief."""
 
 _PROTOCOL = re.compile(rb'"protocol"\s*:\s*"(caesar[^"\n]{0,60})')
+_PREFIXED = re.compile(rb'\{[ \t\r]*\n[^{}"\n]{0,256}[^{}"\s][ \t]*"protocol"')
 _OTHER_DOCUMENT = re.compile(rb'\{\s*"protocol"\s*:\s*"caesar\.(?!report)')
 _TASK_ID = re.compile(rb'"task_id"\s*:\s*"([^"\\\n]{1,200})"')
 
@@ -147,6 +148,10 @@ def _judge(
     else:
         cut = "the log ends" if span.end == len(survey.text) else "it breaks off"
         reading = Reading(flaw="malformed", problem=f"{cut} before the object is closed")
+    if reading.flaw == "malformed" and _PREFIXED.match(excerpt):
+        reading = replace(
+            reading, problem="its lines begin with what is not part of it, as a logger puts there"
+        )
     start, end = passage.start, passage.end
     following = survey.text[span.end : span.end + _FOLLOWING]
     kind = _kind(form, reading, (excerpt, following), echo, task_id)

@@ -34,6 +34,9 @@ _FIRST_CHUNK = 256
 _LAST_CHUNK = 64 * 1024
 """Bytes that it looks at in one go at most; bounds the memory of its tokens."""
 
+_LONGEST_PREFIX = 256
+"""Bytes that a line may have before the text of an agent; what a logger puts there is short."""
+
 MAX_IN_BLOCK = 100
 """Objects in one block that belong to it; what follows them is read as outside of it."""
 
@@ -207,6 +210,16 @@ def _inside_json(text: bytes, brace: int) -> bool:
     return text[before] in _BEFORE_ITEM
 
 
+def _brace_of_line_before(text: bytes, position: int) -> int:
+    """Return the offset of a brace that ends the line before; it is opened by no JSON, but meant so.
+
+    Where every line has something before it, of a logger say, a report is torn and still one.
+    """
+    start = text.rfind(b"\n", max(0, position - _LONGEST_PREFIX), position)
+    before = _before(text, start) if start >= 0 else -1
+    return before if before >= 0 and text[before] == _OPENING else _NOWHERE
+
+
 def _before(text: bytes, position: int) -> int:
     """Return the offset of the last byte before ``position`` that is not blank; -1 for none."""
     before = position - 1
@@ -246,6 +259,8 @@ def _declared_starts(text: bytes) -> array[int]:
             container = before
         elif before >= 0 and text[before] == _COMMA:
             container = _container(text, before, keys, containers)
+        elif before >= 0:
+            container = _brace_of_line_before(text, key)
         keys.append(key)
         containers.append(container)
     return _unique(sorted(containers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Callable
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,7 @@ WRAPPINGS = {
     "named": lambda brief: prefixed(brief, "codex | "),
     "coloured": coloured,
     "timed": timed,
+    "XML": lambda brief: f"<prompt>{escape(brief)}</prompt>",
     "JSON": as_json_line,
     "JSON in JSON": twice_escaped,
     "narrow": narrow,
@@ -114,8 +116,9 @@ def test_our_own_brief_is_no_report_even_when_it_is_not_known(wrap: Wrap) -> Non
         assert recovered(wrap(OURS), brief=brief).source == "synthesized"
 
 
-def test_our_own_brief_does_not_supersede_a_report() -> None:
-    verdict = recovered(fence(report()) + OURS, brief=None)
+@whole
+def test_our_own_brief_does_not_supersede_a_report(wrap: Wrap) -> None:
+    verdict = recovered(fence(report()) + wrap(OURS), brief=None)
 
     assert (verdict.source, verdict.report.status) == ("extracted", "success")
 

@@ -381,3 +381,23 @@ def test_deep_nesting_is_broken_and_not_fatal() -> None:
 
     assert recovered(deep).source == "synthesized"
     assert recovered(deep + "\n" + report("failed")).source == "extracted"
+
+
+@pytest.mark.parametrize("prefix", ["2026-08-09 10:00:00,123 INFO ", "agent-1  | ", "> ", "+"])
+@pytest.mark.parametrize("indent", [2, None])
+def test_a_report_with_something_before_every_line_is_told_and_never_overlooked(
+    prefix: str, indent: int | None
+) -> None:
+    body = json.dumps(json.loads(report("failed", next_steps=["Rest."])), indent=indent)
+    later = "".join(f"{prefix}{line}\n" for line in body.split("\n"))
+
+    verdict = recovered(f"{report('success')}\n{later}")
+
+    if indent is None:
+        assert verdict.report.status == "failed"
+    else:
+        assert (verdict.source, verdict.report.status) == ("synthesized", "partial")
+        assert said(verdict, "report-malformed") == (
+            "malformed report object at line 2: its lines begin with what is not part of it, "
+            "as a logger puts there"
+        )

@@ -45,6 +45,8 @@ LOGS: dict[str, Callable[[int], str]] = {
     "members far from their brace": lambda size: (
         '{"a":1,' * (size // 14) + ('"b":1,' + DECLARED + ",") * (size // 70)
     ),
+    "prefixed lines": repeat("INFO {\nINFO " + DECLARED + ",\n"),
+    "prefixed members": repeat('" ' + DECLARED + 'x"y,\n'),
     "odd quotes": repeat('"a", ' + DECLARED + ',"b":"'),
     "closed and invalid": repeat("{" + DECLARED + "}"),
     "closed and invalid lines": repeat("{" + DECLARED + "}\n"),
