@@ -122,7 +122,7 @@ class Request:
             )
         if self.timeout * 1000 > MAX_DEADLINE_MS:
             raise DelegationError(
-                problem=f"the timeout is {self.timeout:g} s: deadline_ms may be at most "
+                problem=f"the timeout is {self.timeout:.12g} s: deadline_ms may be at most "
                 f"{MAX_DEADLINE_MS} (some 24 days), since timers overflow beyond it"
             )
         if self.depth is not None and self.depth < 0:

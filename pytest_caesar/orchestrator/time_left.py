@@ -14,7 +14,7 @@ GRACE_SHARE: Final = 0.25
 
 def told_seconds(milliseconds: int) -> str:
     """Say a deadline in seconds, the same wherever it is told."""
-    return f"{round(milliseconds / 1000, 2):g} s"
+    return f"{round(milliseconds / 1000, 2):.12g} s"
 
 
 def fit(timeout: float, grace: float, left: float | None) -> tuple[float, float]:

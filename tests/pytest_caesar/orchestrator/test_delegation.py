@@ -249,7 +249,7 @@ def _file(folder: Path, name: str, text: str, mode: int) -> Path:
         ({"objective": "  "}, "the objective is empty"),
         ({"timeout": 0}, "the timeout is 0 s"),
         ({"timeout": -1.5}, "the timeout is -1.5 s"),
-        ({"timeout": 2_200_000.0}, "at most 2147483647"),
+        ({"timeout": 2_200_001.0}, "is 2200001 s: deadline_ms may be at most 2147483647"),
         ({"depth": -1}, "the depth is -1"),
         ({"workspace": "/no/such/folder", "base_ref": ""}, "/no/such/folder does not exist"),
         ({"mode": "rw"}, "mode is 'rw': expected one of read-only, write"),
