@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from caesar_agent.task_directory import open_folder, write_atomic
 from pytest_caesar.workspace.errors import BusyError
+from pytest_caesar.workspace.naming import shown
+from pytest_caesar.workspace.snapshot import read_plain_file
+
+MAX_NOTE_BYTES = 4096
+"""Bytes of a note that are read."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,8 +50,7 @@ def acquire(folder: Path, task_id: str) -> WriteLock:
         os.close(descriptor)
         raise BusyError(folder=str(folder), task_id=task_id, holder=_holder(note)) from error
     with contextlib.suppress(OSError):
-        note.parent.mkdir(mode=0o700, exist_ok=True)
-        note.write_text(json.dumps({"task_id": task_id, "pid": os.getpid()}))
+        _write(note, {"task_id": task_id, "pid": os.getpid()})
     return WriteLock(descriptor, note)
 
 
@@ -67,9 +72,18 @@ def _note_file(folder: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"caesar-writers-{os.getuid()}" / f"{name}.json"
 
 
+def _write(note: Path, value: dict[str, object]) -> None:
+    """Write a note where agents, and other users before us, may have put what they like."""
+    note.parent.mkdir(mode=0o700, exist_ok=True)
+    with open_folder(note.parent) as folder:
+        if os.fstat(folder).st_uid == os.geteuid():
+            data = json.dumps(value).encode()
+            write_atomic(Path(note.name), data, dir_fd=folder, durable=False)
+
+
 def _holder(note: Path) -> str:
     try:
-        found = json.loads(note.read_text())
-        return f"task {str(found['task_id'])[:80]} (process {int(found['pid'])})"
-    except (OSError, ValueError, KeyError, TypeError):
+        found = json.loads(read_plain_file(note, MAX_NOTE_BYTES) or b"")
+        return f"task {shown(str(found['task_id'])[:80])} (process {int(found['pid'])})"
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return "another task"
