@@ -23,6 +23,10 @@ Say: TypeAlias = "str | Callable[[AskedQuestion], str]"
 """The answer, or a function that makes it from the question."""
 
 
+TOLD = 5
+"""Questions without a script that a failure tells one by one: an agent may ask any number."""
+
+
 class ScriptError(CaesarError, ValueError):
     """A script that cannot be meant.
 
@@ -244,8 +248,10 @@ class ScriptedAnswers:
 
     def problems(self, *, allow_unused: bool = False) -> tuple[str, ...]:
         """Return why a test fails that used these answers: one text each, empty for none."""
-        found = [f"the script of answers failed: {error}" for error in self._errors]
-        found += [self._describe(question) for question in self._unscripted]
+        found = [f"the script of answers failed: {error}" for error in self._errors[:TOLD]]
+        found += [self._describe(question) for question in self._unscripted[:TOLD]]
+        if len(self._unscripted) > TOLD:
+            found.append(f"… and {len(self._unscripted) - TOLD} more unscripted questions")
         if not allow_unused:
             found += [
                 f"never asked: caesar_answers.{script} was not used by any question "

@@ -11,6 +11,7 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.event_log import EventLog
 from caesar_agent.mailbox import AskedQuestion, Mailbox
 from caesar_agent.mailbox_events import MailboxEvents
+from caesar_agent.mailbox_reader import MAX_DIAGNOSTICS
 from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.terminal import one_line
 from pytest_caesar.monotonic import monotonic, pause
@@ -223,4 +224,5 @@ class Attendance:
             self._note("events-unwritable", f"an event could not be written to the log: {problem}")
 
     def _note(self, code: str, message: str) -> None:
-        self._found.append(Diagnostic(code=code, message=message))
+        if len(self._found) < MAX_DIAGNOSTICS:
+            self._found.append(Diagnostic(code=code, message=message))

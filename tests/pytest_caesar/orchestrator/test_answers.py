@@ -87,6 +87,17 @@ def test_a_script_that_was_never_used_fails_unless_it_is_optional() -> None:
     assert answers.problems(allow_unused=True) == ()
 
 
+def test_a_flood_of_unscripted_questions_is_told_in_a_few_lines() -> None:
+    answers = ScriptedAnswers()
+    for number in range(300):
+        answers.choose(asked(f"Number {number}?"))
+    assert [problem[:40] for problem in answers.problems()] == [
+        *(f"unscripted question: the agent asked 'Number {number}?'"[:40] for number in range(5)),
+        "… and 295 more unscripted questions"[:40],
+    ]
+    assert len(answers.unscripted) == 300
+
+
 def test_nothing_is_unscripted_where_somebody_else_answers() -> None:
     answers = ScriptedAnswers(unscripted="wait")
     assert answers.choose(asked("Keep it?")) is None

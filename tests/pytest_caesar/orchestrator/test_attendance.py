@@ -185,6 +185,17 @@ def test_a_question_that_was_asked_with_the_last_breath_is_not_missed(task_dir: 
     assert [question.question for question in answers.unscripted] == ["Which port?"]
 
 
+def test_a_flood_of_questions_gives_a_bounded_number_of_findings(task_dir: Path) -> None:
+    (task_dir / "questions").mkdir()
+    for number in range(150):
+        question = json.dumps({"id": f"q{number}", "question": f"Number {number}?"})
+        (task_dir / "questions" / f"q{number}.json").write_text(question)
+    with attended(task_dir, ScriptedAnswers()) as attendance:
+        pass
+    assert len(attendance.questions) == 150
+    assert [found.code for found in attendance.diagnostics] == ["unanswered-question"] * 100
+
+
 def test_somebody_else_may_answer_where_nothing_is_scripted(task_dir: Path) -> None:
     with attended(task_dir, ScriptedAnswers(unscripted="wait")) as attendance:
         mailbox = Mailbox(task_dir)
