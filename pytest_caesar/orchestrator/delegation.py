@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,23 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Change, Task
+from caesar_agent.documents import Task
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
+from caesar_agent.mailbox import AskedQuestion
 from caesar_agent.task_directory import (
-    MAX_DOCUMENT_BYTES,
     TaskDirectory,
-    read_bounded,
     write_atomic,
 )
-from pytest_caesar.agents.catalogue import explain_exit
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config
-from pytest_caesar.agents.launch import FINAL_MESSAGE, Source
+from pytest_caesar.agents.launch import Source
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.attendance import Attendance
 from pytest_caesar.orchestrator.brief import render_brief
+from pytest_caesar.orchestrator.gathering import gather
 from pytest_caesar.orchestrator.left_behind import LeftBehind, noted
 from pytest_caesar.orchestrator.logs import Log
 from pytest_caesar.orchestrator.narration import Narration
@@ -42,18 +39,39 @@ from pytest_caesar.orchestrator.record import write_record
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
 from pytest_caesar.orchestrator.run import Events, Run
 from pytest_caesar.orchestrator.starting import Start, search_path
+from pytest_caesar.orchestrator.task_folder import make_task_directory
 from pytest_caesar.orchestrator.time_left import fit
 from pytest_caesar.orchestrator.verdict import settle
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
+from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.va.findings import judgement_findings
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.observation import ignored_paths, observe
-from pytest_caesar.workspace.reconciliation import document_path
+from pytest_caesar.workspace.reconciliation import observed_changes
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Company:
+    """What came of those who attend to an agent while it works."""
+
+    questions: tuple[AskedQuestion, ...] = ()
+    children: tuple[Run, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def of(cls, attendance: Attendance | None, nesting: Nesting | None) -> _Company:
+        return cls(
+            questions=attendance.questions if attendance else (),
+            children=nesting.children if nesting else (),
+            diagnostics=(
+                *(attendance.diagnostics if attendance else ()),
+                *(nesting.diagnostics if nesting else ()),
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,89 +129,83 @@ class Delegation:
             workspace = prepare(self._workspace_request(directory))
             undo.callback(remove, workspace, task_id=self.task_id)
             closing.callback(release, workspace)
-            task = self._task(directory, workspace)
-            write_atomic(directory.task_file, task.to_json().encode(), durable=False)
-            brief = render_brief(task, expected=self.expected)
-            log = closing.enter_context(Log.create(directory.raw_log))
-            narration = Narration(
-                task=task,
-                directory=directory,
-                dialect=self.agent.dialect if isinstance(self.agent, ProcessAgent) else None,
-                log=log,
-                on_event=self.settings.on_event,
-                now=self.clock,
-            )
-            start = Start(
-                agent=self.agent,
-                task=task,
-                directory=directory,
-                brief=brief,
-                expected=self.expected,
-                model=self.model,
-                log=log,
-                narration=narration,
-                settings=self.settings,
-                cancelled=self.cancelled,
-                frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
-            )
+            start = self._start(directory, workspace, closing)
             closing.enter_context(noted(LeftBehind(directory.path, workspace.path)))
-            try:
-                with (
-                    self._attendance(directory) as attendance,
-                    self._nesting(directory, task, workspace) as nesting,
-                ):
-                    outcome = self.performer.perform(start, workspace)
-            except CaesarError:
-                raise
-            except BaseException:
-                undo.pop_all()  # the agent has run: what it left is evidence
-                raise
-            undo.pop_all()
-            narration.close(outcome)
-            evidence = self._evidence(task, directory, brief, outcome, log)
+            outcome, company = self._perform(start, workspace, undo)
+            evidence = gather(start, outcome)
             # Gates are asked of this very tree, so nobody else may write to it before.
             kept = replace(workspace, lock=None) if self.request.gates else workspace
             observation = observe(kept)
             if observation.verified:
-                evidence = replace(evidence, changes=as_declared(observation))
-            recovered = recover(evidence)
-            findings = (
+                evidence = replace(evidence, changes=observed_changes(observation))
+            run = self._run(start, workspace, company, outcome, evidence, observation)
+            run = self._judged(self.performer.complete(run))
+            return self._recorded(run, directory, workspace)
+
+    def _perform(
+        self, start: Start, workspace: Workspace, undo: contextlib.ExitStack
+    ) -> tuple[Outcome, _Company]:
+        """Have the agent work; once it has started, what it leaves is evidence, and kept."""
+        try:
+            with (
+                self._attendance(start.directory) as attendance,
+                self._nesting(start.directory, start.task, workspace) as nesting,
+            ):
+                outcome = self.performer.perform(start, workspace)
+        except CaesarError:
+            raise
+        except BaseException:
+            undo.pop_all()
+            raise
+        undo.pop_all()
+        start.narration.close(outcome)
+        return outcome, _Company.of(attendance, nesting)
+
+    def _run(
+        self,
+        start: Start,
+        workspace: Workspace,
+        company: _Company,
+        outcome: Outcome,
+        evidence: Evidence,
+        observation: Observation,
+    ) -> Run:
+        recovered = recover(evidence)
+        findings = self.performer.findings(
+            (
                 *self.remarks,
                 *workspace.diagnostics,
                 *outcome.diagnostics,
-                *filter(None, (log.check(),)),
-                *narration.diagnostics,
-                *(attendance.diagnostics if attendance else ()),
-                *(nesting.diagnostics if nesting else ()),
+                *filter(None, (start.log.check(),)),
+                *start.narration.diagnostics,
+                *company.diagnostics,
                 *observation.diagnostics,
             )
-            findings = self.performer.findings(findings)
-            declared = [change.path for change in recovered.report.changes]
-            verdict = settle(
-                recovered,
-                observation=observation,
-                outcome=outcome,
-                task=task,
-                harness_findings=findings,
-                ignored=ignored_paths(workspace, declared),
-            )
-            run = Run(
-                task=task,
-                observation=observation,
-                events=Events(narration.events),
-                questions=attendance.questions if attendance else (),
-                outcome=outcome,
-                task_dir=directory.path,
-                workspace=workspace.path,
-                brief=brief,
-                evidence=evidence,
-                harness_findings=findings,
-                promised=self.request.promised,
-                children=nesting.children if nesting else (),
-                **verdict,
-            )
-            run = self._judged(self.performer.complete(run))
-            return self._recorded(run, directory, workspace)
+        )
+        declared = [change.path for change in recovered.report.changes]
+        verdict = settle(
+            recovered,
+            observation=observation,
+            outcome=outcome,
+            task=start.task,
+            harness_findings=findings,
+            ignored=ignored_paths(workspace, declared),
+        )
+        return Run(
+            task=start.task,
+            observation=observation,
+            events=Events(start.narration.events),
+            questions=company.questions,
+            outcome=outcome,
+            task_dir=start.directory.path,
+            workspace=workspace.path,
+            brief=start.brief,
+            evidence=evidence,
+            harness_findings=findings,
+            promised=self.request.promised,
+            children=company.children,
+            **verdict,
+        )
 
     def _judged(self, run: Run) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
@@ -225,27 +237,7 @@ class Delegation:
         if not base.is_dir():
             raise DelegationError(problem=f"the workspace {base} does not exist")
         tasks = self.inherited.tasks if self.inherited else caesar_root(base) / ".caesar" / "tasks"
-        path = tasks / self.task_id
-        for folder in (tasks.parent, tasks):
-            # Another delegation may make it at the same moment.
-            with contextlib.suppress(FileExistsError):
-                folder.mkdir()
-                undo.callback(_remove_empty, folder)
-        ignore = path.parent / ".gitignore"
-        # Exclusively: an earlier agent may have left a link of that name to anywhere.
-        with contextlib.suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:
-            undo.callback(_remove_alone, ignore)
-            file.write("*\n")
-        try:
-            path.mkdir(mode=0o700)
-        except FileExistsError:
-            raise DelegationError(
-                problem=f"the task directory {path} exists already: task ids must be new"
-            ) from None
-        undo.callback(shutil.rmtree, path, ignore_errors=True)
-        parent = os.open(tasks, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        closing.callback(_close, parent)
-        return TaskDirectory(path, parent)
+        return make_task_directory(tasks, self.task_id, undo=undo, closing=closing)
 
     def _workspace_request(self, directory: TaskDirectory) -> WorkspaceRequest:
         request, worktree = self.request, self.config.worktree
@@ -265,6 +257,34 @@ class Delegation:
             base_ref=request.base_ref,
             placed=request.placed,
             lock_held=self.inherited is not None,
+        )
+
+    def _start(
+        self, directory: TaskDirectory, workspace: Workspace, closing: contextlib.ExitStack
+    ) -> Start:
+        """Write the task, and put together what starting its agent takes."""
+        task = self._task(directory, workspace)
+        write_atomic(directory.task_file, task.to_json().encode(), durable=False)
+        log = closing.enter_context(Log.create(directory.raw_log))
+        return Start(
+            agent=self.agent,
+            task=task,
+            directory=directory,
+            brief=render_brief(task, expected=self.expected),
+            expected=self.expected,
+            model=self.model,
+            log=log,
+            narration=Narration(
+                task=task,
+                directory=directory,
+                dialect=self.agent.dialect if isinstance(self.agent, ProcessAgent) else None,
+                log=log,
+                on_event=self.settings.on_event,
+                now=self.clock,
+            ),
+            settings=self.settings,
+            cancelled=self.cancelled,
+            frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
         )
 
     def _task(self, directory: TaskDirectory, workspace: Workspace) -> Task:
@@ -315,43 +335,7 @@ class Delegation:
             return contextlib.nullcontext()
         return self.nest(self, directory=directory, task=task, workspace=workspace)
 
-    # -- recover, observe, reconcile
-
-    def _evidence(
-        self, task: Task, directory: TaskDirectory, brief: str, outcome: Outcome, log: Log
-    ) -> Evidence:
-        raw_log, offset = log.read_tail(MAX_LOG_BYTES)
-        report = directory.read_report()
-        submission = directory.read_submission()
-        return Evidence(
-            task_id=task.id,
-            mode=task.mode,
-            raw_log=raw_log,
-            raw_log_offset=offset,
-            brief=brief,
-            dialect=self.agent.dialect if isinstance(self.agent, ProcessAgent) else None,
-            report_file=report.data,
-            report_file_problem=report.problem,
-            submission=submission.data,
-            submission_problem=submission.problem,
-            final_message=self._final_message(directory),
-            schema_expected=self.expected == "schema",
-            exit_code=outcome.exit_code,
-            signal=outcome.signal,
-            timed_out=outcome.timed_out,
-            cancelled=outcome.status == "cancelled",
-            killed_after_report=outcome.killed_after_report,
-            exit_meaning=(
-                explain_exit(self.agent.cli, outcome.exit_code)
-                if isinstance(self.agent, ProcessAgent)
-                else ""
-            ),
-        )
-
-    def _final_message(self, directory: TaskDirectory) -> bytes | None:
-        """Return what the CLI itself wrote as its last message, or None."""
-        path = directory.path / FINAL_MESSAGE
-        return read_bounded(path, max_bytes=MAX_DOCUMENT_BYTES).data
+    # -- keep
 
     def _recorded(self, run: Run, directory: TaskDirectory, workspace: Workspace) -> Run:
         """Keep the run in its task directory; where the agent took that away, say so."""
@@ -366,32 +350,3 @@ class Delegation:
             )
             return replace(run, diagnostics=(*run.diagnostics, lost))
         return run
-
-
-def as_declared(observation: Observation) -> tuple[Change, ...]:
-    """Return observed changes in the words of a report."""
-    return tuple(
-        Change(
-            path=document_path(change.path),
-            action=change.action,
-            summary=f"renamed from {document_path(change.old_path)}" if change.old_path else "",
-        )
-        for change in observation.changes
-    )
-
-
-def _close(descriptor: int) -> None:
-    """Close a descriptor that an agent in this process may have closed already."""
-    with contextlib.suppress(OSError):
-        os.close(descriptor)
-
-
-def _remove_empty(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        folder.rmdir()
-
-
-def _remove_alone(ignore: Path) -> None:
-    """Take a ``.gitignore`` away again where nothing else came to lie beside it."""
-    if [entry.name for entry in ignore.parent.iterdir()] == [ignore.name]:
-        ignore.unlink()

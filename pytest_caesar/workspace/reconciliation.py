@@ -7,7 +7,7 @@ import posixpath
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -151,6 +151,20 @@ def document_path(path: str) -> str:
     return plain.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
+def observed_changes(
+    observation: Observation, summaries: Mapping[str, str] | None = None
+) -> tuple[Change, ...]:
+    """Return observed changes in the words of a report, with what an agent says of each path."""
+    return tuple(
+        Change(
+            path=document_path(change.path),
+            action=change.action,
+            summary=(summaries or {}).get(change.path) or _renamed_from(change),
+        )
+        for change in observation.changes
+    )
+
+
 def reconciled_report(
     report: Report, reconciliation: Reconciliation, observation: Observation
 ) -> Report:
@@ -161,14 +175,7 @@ def reconciled_report(
     if not observation.verified:
         return report
     summaries = {entry.path: entry.summary for entry in reconciliation.entries}
-    changes = tuple(
-        Change(
-            path=document_path(change.path),
-            action=change.action,
-            summary=summaries.get(change.path) or _renamed_from(change),
-        )
-        for change in observation.changes
-    )
+    changes = observed_changes(observation, summaries)
     findings = tuple(
         Finding(
             severity="medium",
