@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_caesar.agents.durations import parse_duration
+from pytest_caesar.agents.durations import MAX_DEADLINE_MS, parse_duration
 from pytest_caesar.agents.errors import ConfigError, DurationError, near_miss, shown
 from pytest_caesar.agents.toml_lines import line_of
 
@@ -160,7 +160,7 @@ class Table:
         return value
 
     def duration(self, key: str, *, default: int) -> int:
-        """Return a duration in milliseconds, more than 0."""
+        """Return a duration in milliseconds that a deadline can have."""
         if key not in self._data:
             return default
         value = self._data[key]
@@ -170,6 +170,10 @@ class Table:
             raise self.error(key, str(error)) from error
         if duration <= 0:
             raise self.error(key, f"found {value!r}; expected a duration of more than 0")
+        if duration > MAX_DEADLINE_MS:
+            found = shown(str(value), limit=40)
+            longest = f"{MAX_DEADLINE_MS // 3_600_000}h"
+            raise self.error(key, f"found {found}; expected a duration of at most {longest}")
         return duration
 
     def relative_path(self, key: str) -> str:

@@ -92,6 +92,11 @@ class Role:
     file: str = ""
     line: int | None = None
 
+    @property
+    def builtin(self) -> bool:
+        """No file declares it."""
+        return not self.file
+
 
 BUILTIN_ROLES = (
     Role(

@@ -6,6 +6,12 @@ import re
 
 from pytest_caesar.agents.errors import DurationError
 
+MAX_DEADLINE_MS = 2**31 - 1
+"""Longest deadline, in milliseconds (some 24.8 days).
+
+Source: timers of the runtimes that agents are written in overflow beyond it and fire at once.
+"""
+
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "": 1}
 _SHAPE = re.compile(r"([0-9]{1,30})(ms|s|m|h)?")
 _BLANKS = " \t\n\r\f\v"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_caesar.agents.command import find_program
-from pytest_caesar.agents.config import PolicyConfig, Role
+from pytest_caesar.agents.config import Config, PolicyConfig, Role
 from pytest_caesar.agents.errors import CommandError, SelectionError
 from pytest_caesar.agents.places import Place
 from pytest_caesar.agents.selection import select
@@ -50,6 +51,27 @@ def elect_agent(role: Role, place: Place, policy: PolicyConfig) -> AgentTarget:
         fits=(),
         available=role.agents,
     )
+
+
+def role_named(config: Config, name: str | None) -> Role | None:
+    """Return the role of that name, or None."""
+    return next((role for role in config.roles if role.name == name), None)
+
+
+def task_defaults(role: Role | None, policy: PolicyConfig) -> dict[str, Any]:
+    """Return what a task is that does not say it: as its role has it, else as policy has it.
+
+    Returns:
+        ``mode``, ``isolation``, ``network``, and ``timeout`` in seconds.
+    """
+    if role:
+        mode, isolation, network = role.mode, role.isolation, role.network
+        timeout_ms = role.timeout_ms
+    else:
+        mode, isolation = policy.default_mode, policy.default_isolation
+        network, timeout_ms = policy.default_network, policy.default_timeout_ms
+    timeout = timeout_ms / 1000
+    return {"mode": mode, "isolation": isolation, "network": network, "timeout": timeout}
 
 
 def role_prompt(role: Role, project: Path) -> str:

@@ -24,12 +24,13 @@ def line_of(text: str, path: Path) -> int | None:
         path: keys and, for arrays of tables, indices: ``("agent", 1, "bin")``.
 
     Returns:
-        The line of the key, else of the nearest table around it, else None.
+        The line of the key (of its first entry, where it is an array of tables), else
+        of the nearest table around it, else None.
     """
     best: tuple[int, int] | None = None
     for line, found in _places(text):
-        depth = len(found)
-        if path[:depth] == found and (best is None or depth > best[0]):
+        depth = min(len(found), len(path))
+        if path[:depth] == found[:depth] and (best is None or depth > best[0]):
             best = (depth, line)
     return best[1] if best else None
 

@@ -56,13 +56,17 @@ def add_parser(subparsers: Subparsers) -> None:
         "--placed", action="append", default=[], metavar="PATH",
         help="with --workspace: a path that is not the agent's work; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--mode", choices=("write", "read-only"), default="write")
-    parser.add_argument("--isolation", choices=("auto", "worktree", "inplace"), default="auto")
+    parser.add_argument(
+        "--mode", choices=("write", "read-only"),
+        help="default: the role's, or write unless [policy] says otherwise",
+    )  # fmt: skip
+    parser.add_argument(
+        "--isolation", choices=("auto", "worktree", "inplace"), help="default: likewise, or auto"
+    )
     parser.add_argument(
         "--deadline",
-        default="10m",
         metavar="TIME",
-        help="such as 90s, 10m, 1h (default: 10m); a bare number counts milliseconds",
+        help="such as 90s, 10m, 1h (default: likewise, or 10m); a bare number counts milliseconds",
     )
     parser.add_argument(
         "--context", default="", metavar="TEXT|@FILE", help="what the agent should know"
@@ -83,7 +87,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "--subprocess", action="store_true",
         help="give a function a process of its own, as --caesar-subprocess does",
     )  # fmt: skip
-    parser.add_argument("--network", choices=("auto", "on", "off"), default="auto")
+    parser.add_argument(
+        "--network", choices=("auto", "on", "off"), help="default: likewise, or auto"
+    )
     parser.add_argument(
         "--channel",
         action="store_true",
@@ -136,7 +142,7 @@ def _delegate(args: argparse.Namespace) -> Run:
     project = args.repo or args.workspace or Path.cwd()
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
-    deadline_ms = parse_duration(args.deadline)
+    deadline_ms = None if args.deadline is None else parse_duration(args.deadline)
     target = select(
         args.agent,
         project=project.absolute(),
@@ -160,7 +166,7 @@ def _delegate(args: argparse.Namespace) -> Run:
         acceptance_criteria=args.accept,
         mode=args.mode,
         isolation=args.isolation,
-        timeout=deadline_ms / 1000,
+        timeout=None if deadline_ms is None else deadline_ms / 1000,
         role=args.role,
         model=args.model,
         network=args.network,

@@ -21,7 +21,7 @@ from pytest_caesar.agents.launch import expected_source
 from pytest_caesar.agents.models import decide_model
 from pytest_caesar.agents.network import decide_network
 from pytest_caesar.agents.places import Place
-from pytest_caesar.agents.roles import elect_agent, role_prompt
+from pytest_caesar.agents.roles import elect_agent, role_named, role_prompt, task_defaults
 from pytest_caesar.agents.runners import at_depth
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
@@ -31,7 +31,6 @@ from pytest_caesar.orchestrator.given_agent import as_given, no_agent
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting
 from pytest_caesar.orchestrator.performing import LiveAgent, Performer
 from pytest_caesar.orchestrator.plan import (
-    DEFAULT_TIMEOUT,
     DelegationError,
     IsolationWish,
     Mode,
@@ -142,12 +141,12 @@ class Orchestrator:
         context: str = "",
         constraints: Iterable[str] = (),
         acceptance_criteria: Iterable[str] = (),
-        mode: Mode = "write",
-        isolation: IsolationWish = "auto",
-        timeout: float = DEFAULT_TIMEOUT,
+        mode: Mode | None = None,
+        isolation: IsolationWish | None = None,
+        timeout: float | None = None,
         role: str | None = None,
         model: str | None = None,
-        network: NetworkWish = "auto",
+        network: NetworkWish | None = None,
         channel: bool | None = None,
         workspace: Path | str | None = None,
         base_ref: str | None = None,
@@ -159,6 +158,9 @@ class Orchestrator:
     ) -> Run:
         """Give one task to one agent and wait until everything about it is known.
 
+        Mode, isolation, timeout and network that are None are what the role says, else
+        what ``[policy]`` has as the default: ``write``, ``auto``, ten minutes, ``auto``.
+
         Args:
             objective: what the agent is to do.
             agent: who does it; a name is selected as ``--caesar-agent`` would, a path too.
@@ -169,8 +171,8 @@ class Orchestrator:
             mode: ``read-only`` or ``write``.
             isolation: ``worktree``, ``inplace``, or ``auto``.
             timeout: seconds until the agent is ended.
-            role: the requested profile: without an agent, a ``[[role]]`` that elects one;
-                with an agent, any words.
+            role: the requested profile: without an agent, a role that elects one; with
+                an agent, a ``[[role]]`` or any words.
             model: for agents whose command line takes one.
             network: ``on``, ``off``, or ``auto``.
             channel: open the return channel; None leaves it to the answers in use.
@@ -186,8 +188,10 @@ class Orchestrator:
             CaesarError: the delegation was refused, or the agent could not be started;
                 no worktree, branch or folder is left behind.
         """
-        request = _request(
-            objective,
+        given = as_given(agent)
+        request = self._wished(
+            given,
+            objective=objective,
             context=context,
             constraints=constraints,
             acceptance_criteria=acceptance_criteria,
@@ -195,20 +199,18 @@ class Orchestrator:
             isolation=isolation,
             timeout=timeout,
             role=role,
-            model=model or self.settings.model,
+            model=model,
             network=network,
-            channel=self.answers is not None if channel is None else channel,
+            channel=channel,
             workspace=workspace,
             base_ref=base_ref,
             placed=placed,
             depth=depth,
             gates=gates,
             promised=promised,
-            task_fields=task_fields or {},
+            task_fields=task_fields,
         )
-        return self._finish(
-            self._delegation(request, as_given(agent), threading.Event()).carry_out()
-        )
+        return self._finish(self._delegation(request, given, threading.Event()).carry_out())
 
     @overload
     def dispatch(self, units: UnitLike, **wishes: Any) -> Dispatched: ...
@@ -245,7 +247,9 @@ class Orchestrator:
             CaesarError: the delegation was refused before anything was written.
         """
         cancelled = threading.Event()
-        delegation = self._delegation(self._wished(objective, wishes), as_given(agent), cancelled)
+        given = as_given(agent)
+        request = self._wished(given, objective=objective, **wishes)
+        delegation = self._delegation(request, given, cancelled)
         target = delegation.agent
         if isinstance(target, FunctionAgent) and not target.subprocess:
             raise DelegationError(
@@ -262,18 +266,31 @@ class Orchestrator:
         Raises:
             CaesarError: as ``delegate``; nothing was written in any case.
         """
-        request = self._wished(objective, wishes)
-        self._planned(request, as_given(agent), threading.Event()).check()
+        given = as_given(agent)
+        request = self._wished(given, objective=objective, **wishes)
+        self._planned(request, given, threading.Event()).check()
 
-    def _wished(self, objective: str, wishes: Mapping[str, Any]) -> Request:
-        """Return what is asked for by the names, and with the defaults, of ``delegate``."""
-        inspect.signature(self.delegate).bind(objective, **wishes)
-        channel = wishes.get("channel")
+    def _wished(self, agent: AgentTarget | str | None, **wishes: Any) -> Request:
+        """Return what is asked for by the names of ``delegate``, and what nobody said filled in."""
+        inspect.signature(self.delegate).bind(**wishes)
+        config = self._config()
+        role = role_named(config, wishes.get("role"))
+        if role and role.builtin and (agent is not None or self.agent is not None):
+            role = None  # a word of the caller's, which elected nobody
+        wishes["model"] = wishes.get("model") or self.settings.model
+        said = {name: value for name, value in wishes.items() if value is not None}
         defaults = {
-            "model": wishes.get("model") or self.settings.model,
-            "channel": self.answers is not None if channel is None else channel,
+            **task_defaults(role, config.policy),
+            "channel": self.answers is not None,
         }
-        return _request(objective, **{**wishes, **defaults})
+        if "workspace" in said:
+            del defaults["isolation"]  # it is there already
+        return _request(**{**defaults, **said})
+
+    def _config(self) -> Config:
+        if self.inherited:
+            return self.inherited.config
+        return load_config(self.project, user_config=self.settings.user_config)
 
     def _finish(self, run: Run) -> Run:
         self.runs.append(run)
@@ -300,12 +317,8 @@ class Orchestrator:
         if self.inherited:
             # Criteria that an agent wrote are words: no command of ours comes from them.
             request = replace(request, gates=())
-        config = (
-            self.inherited.config
-            if self.inherited
-            else load_config(self.project, user_config=self.settings.user_config)
-        )
-        role = next((role for role in config.roles if role.name == request.role), None)
+        config = self._config()
+        role = role_named(config, request.role)
         target = self._target(agent, role, config, wanted=request.role)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)

@@ -11,18 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError
+from pytest_caesar.agents.durations import MAX_DEADLINE_MS
 
 if TYPE_CHECKING:
     from pytest_caesar.va.gates import Gate
 
 DEFAULT_TIMEOUT = 600.0
 """Seconds an agent has when nobody says otherwise. Source: the reference, ``default_timeout``."""
-
-MAX_DEADLINE_MS = 2**31 - 1
-"""Longest deadline, in milliseconds (some 24.8 days).
-
-Source: timers of the runtimes that agents are written in overflow beyond it and fire at once.
-"""
 
 Mode = Literal["read-only", "write"]
 IsolationWish = Literal["auto", "worktree", "inplace"]

@@ -13,7 +13,7 @@ from caesar_agent.va.graph import check_graph, evidence_by_id, next_ready, resol
 from caesar_agent.va.lifecycle import TaskLifecycle
 from caesar_agent.va.message import ProtocolMessage
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
-from pytest_caesar.orchestrator.plan import DEFAULT_TIMEOUT, DelegationError
+from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.va.conversation import ORCHESTRATOR, Messages, advance_with, conversation_of
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
@@ -47,7 +47,7 @@ class _Wishes:
     before: Mapping[str, Evidence]
     correlation_ids: Mapping[str, str]
     retries: int
-    timeout: float
+    timeout: float | None
     others: Mapping[str, Any]
 
 
@@ -59,7 +59,7 @@ def dispatch(
     gates: Iterable[GateLike] | Mapping[str, Iterable[GateLike]] = (),
     done: Iterable[Evidence] = (),
     retries: int = 0,
-    timeout: float = DEFAULT_TIMEOUT,
+    timeout: float | None = None,
     **wishes: Any,
 ) -> Dispatched | DispatchedUnits:
     """Hand task units to agents, one at a time, and wait for all of them.
@@ -78,7 +78,8 @@ def dispatch(
             take their outputs. What is dispatched again does not count.
         retries: attempts after one that failed, at most, for each unit; each is told
             how the earlier ones failed.
-        timeout: seconds for units without a timeout of their own.
+        timeout: seconds for units without a timeout of their own; as for
+            ``Orchestrator.delegate``.
         wishes: whatever else ``Orchestrator.delegate`` takes, for all units.
 
     Returns:

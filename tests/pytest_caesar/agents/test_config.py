@@ -198,6 +198,18 @@ def test_a_role_replaces_a_built_in_one_whole() -> None:
             id="no-time",
         ),
         pytest.param(
+            "[policy]\ndefault_timeout = '600h'\n",
+            'config.toml:2: policy.default_timeout: found "600h"; expected a duration of at most '
+            "596h",
+            id="too-much-time",
+        ),
+        pytest.param(
+            "[policy]\nmax_depth = 1\n[[agents]]\nid = 'a'\n",
+            "config.toml:3: agents: unknown key; known are agent, worktree, policy, models, role; "
+            'did you mean "agent"?',
+            id="unknown-array",
+        ),
+        pytest.param(
             "[policy]\nallowed = ['a', 1]\n",
             "config.toml:2: policy.allowed: item 1 is the number 1; expected a list of strings",
             id="list-item",

@@ -37,6 +37,7 @@ a.b = "c"
         (("agent", 0, "args"), 7),
         (("agent", 1, "id"), 11),
         (("agent", 1, "bin"), 16),
+        (("agent",), 5),
         (("models",), 18),
         (("models", "with blank"), 19),
         (("models", "a", "b"), 20),

@@ -169,6 +169,85 @@ def test_the_module_of_a_command_line_is_found_where_the_run_was_started(
     assert said == f"{start}{os.pathsep}{tmp_path / 'more'}"
 
 
+DEFAULTS = """
+[policy]
+default_mode = "read-only"
+default_isolation = "worktree"
+default_network = "off"
+default_timeout = "90s"
+[[agent]]
+id = "opener"
+bin = "true"
+args = ["{{prompt}}"]
+network_args = ["--online"]
+[[role]]
+name = "maker"
+agents = ["opener"]
+mode = "write"
+isolation = "inplace"
+network = "on"
+timeout = "2m"
+[[role]]
+name = "investigator"
+agents = ["opener"]
+mode = "write"
+"""
+
+Said = tuple[str, str, bool, int]
+
+
+def said_to(orchestrator: Orchestrator, **wishes: Any) -> Said:
+    task = orchestrator.delegate("Look.", **wishes).task
+    return task.mode, task.isolation, task.network, task.deadline_ms
+
+
+@pytest.mark.parametrize(
+    ("wishes", "expected"),
+    [
+        ({}, ("read-only", "worktree", False, 90_000)),
+        ({"mode": "write", "timeout": 7}, ("write", "worktree", False, 7_000)),
+        ({"isolation": "inplace", "mode": "write"}, ("write", "inplace", False, 90_000)),
+        ({"network": "on"}, ("read-only", "worktree", True, 90_000)),
+        ({"role": "maker"}, ("write", "inplace", True, 120_000)),
+        ({"role": "maker", "isolation": "worktree"}, ("write", "worktree", True, 120_000)),
+        ({"role": "any words"}, ("read-only", "worktree", False, 90_000)),
+        ({"role": "reviewer"}, ("read-only", "worktree", False, 90_000)),
+        ({"role": "investigator"}, ("write", "worktree", True, 600_000)),
+    ],
+    ids=str,
+)
+def test_what_a_task_does_not_say_its_role_says_and_then_policy(
+    wishes: dict[str, Any], expected: Said, repository: Repository
+) -> None:
+    configure(repository, DEFAULTS)
+
+    assert said_to(Orchestrator("opener", project=repository.path), **wishes) == expected
+
+
+def test_a_role_that_elected_the_agent_says_what_the_task_is(repository: Repository) -> None:
+    configure(repository, DEFAULTS)
+
+    orchestrator = Orchestrator(project=repository.path)
+
+    assert said_to(orchestrator, role="maker") == ("write", "inplace", True, 120_000)
+
+
+def test_without_configuration_a_task_writes_for_ten_minutes_at_most(
+    repository: Repository, tmp_path: Path
+) -> None:
+    said = said_to(Orchestrator(echo(tmp_path), project=repository.path))
+
+    assert said == ("write", "worktree", True, 600_000)
+
+
+def test_a_workspace_that_is_adopted_is_what_it_is(repository: Repository, tmp_path: Path) -> None:
+    configure(repository, DEFAULTS)
+
+    said = said_to(Orchestrator(echo(tmp_path), project=repository.path), workspace=repository.path)
+
+    assert said == ("read-only", "inplace", True, 90_000)
+
+
 def test_an_agent_that_policy_denies_is_refused_before_anything_is_written(
     repository: Repository, tmp_path: Path
 ) -> None:
