@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+from caesar_agent.task_directory import read_bounded
+
+MAX_NOTE_BYTES = 64 * 1024
+"""Bytes of a file in which git notes a path; longer ones are none."""
 
 
 def caesar_root(folder: Path) -> Path:
@@ -24,10 +30,17 @@ def caesar_root(folder: Path) -> Path:
 def _main_checkout(entry: Path) -> Path | None:
     """Follow a ``.git`` file to the checkout that its worktree was made from."""
     try:
-        text = entry.read_text(encoding="utf-8", errors="surrogateescape")
-        git_dir = (entry.parent / text.removeprefix("gitdir:").strip()).resolve()
-        named = (git_dir / "commondir").read_text(encoding="utf-8").strip()
-        common = (git_dir / named).resolve()
-    except (OSError, ValueError):
+        git_dir = (entry.parent / _text(entry).removeprefix("gitdir:").strip()).resolve()
+        common = (git_dir / _text(git_dir / "commondir").strip()).resolve()
+    except (OSError, ValueError, RuntimeError):
         return None
     return common.parent if common.name == ".git" else None
+
+
+def _text(file: Path) -> str:
+    """Return what a small file of git's says; an agent may have put anything in its place."""
+    data = read_bounded(file, max_bytes=MAX_NOTE_BYTES).data
+    if data is None:
+        message = f"{file} is not a file of git's"
+        raise ValueError(message)
+    return os.fsdecode(data)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.workspace.naming import shown
 
 
 def make_task_directory(
@@ -23,8 +24,19 @@ def make_task_directory(
         closing: closes the descriptor through which the folder is found again.
 
     Raises:
-        DelegationError: it exists already.
+        DelegationError: it exists already, or something is in its way.
     """
+    try:
+        return _make(tasks, task_id, undo, closing)
+    except OSError as error:
+        raise DelegationError(
+            problem=f"no task directory could be made in {shown(str(tasks))}: {_cause(tasks, error)}"
+        ) from error
+
+
+def _make(
+    tasks: Path, task_id: str, undo: contextlib.ExitStack, closing: contextlib.ExitStack
+) -> TaskDirectory:
     for folder in (tasks.parent, tasks):
         # Another delegation may make it at the same moment.
         with contextlib.suppress(FileExistsError):
@@ -46,6 +58,15 @@ def make_task_directory(
     parent = os.open(tasks, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     closing.callback(_close, parent)
     return TaskDirectory(path, parent)
+
+
+def _cause(tasks: Path, error: OSError) -> str:
+    """Say what is in the way, left by an earlier agent maybe, or what the system said."""
+    for folder in (tasks.parent, tasks):
+        if os.path.lexists(folder) and not folder.is_dir():
+            what = "a link that leads to no folder" if folder.is_symlink() else "not a folder"
+            return f"{shown(str(folder))} is {what}; remove it and try again"
+    return f"{error.strerror or error}; make room or give write access, and try again"
 
 
 def _close(descriptor: int) -> None:
