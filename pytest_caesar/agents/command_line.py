@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_caesar.agents.errors import CommandError, SelectionError, shown
+from pytest_caesar.agents.errors import CommandError, SelectionError
 from pytest_caesar.agents.paths import absolute
 from pytest_caesar.agents.programs import check_program, on_path
 from pytest_caesar.agents.target import ProcessAgent
@@ -124,4 +124,4 @@ def _module(program: str, arguments: Sequence[str]) -> str:
 
 
 def _refusal(text: str, problem: str) -> SelectionError:
-    return SelectionError(selected=text, problem=f"{problem}: {shown(text)}", fits=(), available=())
+    return SelectionError(selected=text, problem=problem, fits=(), available=())

@@ -71,16 +71,20 @@ class AgentParsingError(CaesarError):
     Attributes:
         location: the file.
         missing: the fields that are missing, empty or no text.
+        no_block: why there are no fields at all; "" where there are some.
     """
 
     location: str
     missing: tuple[str, ...]
+    no_block: str = ""
+
+    @property
+    def cause(self) -> str:
+        """What is wrong with the file."""
+        return self.no_block or f"{' and '.join(self.missing)} must be text and not empty"
 
     def message(self) -> str:  # noqa: D102  (see the base)
-        return (
-            f"Failed to parse agent: Invalid agent fields ({self.location}: "
-            f"{' and '.join(self.missing)} must be text and not empty)"
-        )
+        return f"Failed to parse agent: Invalid agent fields ({self.location}: {self.cause})"
 
 
 def parse_agent(
@@ -112,8 +116,17 @@ def agent_of_front_matter(
     fields = parse_agent_fields(front.fields)
     if fields is None:
         missing = tuple(key for key in ("name", "description") if not _text(front.fields, key))
-        raise AgentParsingError(location=location, missing=missing)
+        no_block = "" if front.present else _why_no_block(front.body)
+        raise AgentParsingError(location=location, missing=missing, no_block=no_block)
     return AgentDefinition(system_prompt=front.body, source=source, file_path=location, **fields)
+
+
+def _why_no_block(text: str) -> str:
+    if text.startswith("\ufeff"):
+        return "there is no front matter, since the file starts with a byte-order mark"
+    if text.startswith("---"):
+        return "its front matter is opened and never closed"
+    return "there is no front matter, since the file does not start with ---"
 
 
 def parse_agent_fields(fields: dict[str, Any]) -> dict[str, Any] | None:

@@ -268,7 +268,8 @@ def read_bytes(file: Path) -> bytes:
 
 
 def _skipped(file: Path, error: OSError | AgentParsingError) -> Diagnostic:
-    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    # The path stands beside it already.
+    reason = error.cause if isinstance(error, AgentParsingError) else error.strerror or str(error)
     return Diagnostic(
         code="definition-skipped", message=f"Failed to read agent file: {reason}", path=str(file)
     )

@@ -154,8 +154,10 @@ def _definition_file(text: str, file: Path, place: Place) -> ProcessAgent | Sele
 
     try:
         definition = parse_agent(read_definition(file), location=str(file))
-    except (OSError, AgentParsingError) as error:
+    except OSError as error:
         return refusal(text, f"it is read as an agent definition, but: {error}")
+    except AgentParsingError as error:
+        return refusal(text, f"it is read as an agent definition, but {error.cause}")
     return _run_definition(text, definition, place)
 
 

@@ -42,6 +42,23 @@ def test_name_and_description_must_be_text_and_not_empty(field: str, value: str)
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("\ufeff---\nname: a\ndescription: d\n---\n", "there is no front matter, since the file starts with a byte-order mark"),
+        ("---\nname: a\ndescription: d\n", "its front matter is opened and never closed"),
+        ("# Agents\n", "there is no front matter, since the file does not start with ---"),
+        ("", "there is no front matter, since the file does not start with ---"),
+        ("---\ntools: x\n---\n", "name and description must be text and not empty"),
+    ],
+)  # fmt: skip
+def test_a_file_without_fields_is_said_to_have_none(text: str, cause: str) -> None:
+    with pytest.raises(AgentParsingError) as caught:
+        parse_agent(text, location="x.md")
+    assert caught.value.cause == cause
+    assert str(caught.value) == f"Failed to parse agent: Invalid agent fields (x.md: {cause})"
+
+
 @pytest.mark.parametrize("name", ["'  '", "' fox '", "2024-05-06", "'7'", "off"])
 def test_a_name_is_taken_exactly_as_it_is(name: str) -> None:
     text = f"---\nname: {name}\ndescription: d\n---\n"

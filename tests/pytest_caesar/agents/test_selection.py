@@ -240,7 +240,10 @@ def test_a_markdown_file_that_is_no_definition_says_what_is_missing(
 ) -> None:
     write("notes.md", "# Notes\n")
     problem = refusal("notes.md", tmp_path, runner="codex").problem
-    assert "name and description must be text" in problem
+    assert problem == (
+        "it is read as an agent definition, but there is no front matter, since the file does not "
+        "start with ---"
+    )
 
 
 def test_the_users_definitions_count_only_when_asked_for_and_may_be_moved(
