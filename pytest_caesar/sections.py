@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from caesar_agent.terminal import one_line, printable
+from pytest_caesar.missing_report import missing_report
 from pytest_caesar.orchestrator.time_left import told_seconds
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("agent", run.task.agent),
         _field("objective", one_line(run.task.objective, limit=WIDTH)),
         _field("summary", one_line(run.report.summary, limit=2 * WIDTH)),
+        *([_field("report", missing)] if (missing := missing_report(run)) else []),
         _field("process", process_line(run)),
         *([_place("played back", run.recording)] if run.recording else []),
         *_changes(run),

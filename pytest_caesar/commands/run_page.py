@@ -13,6 +13,7 @@ from caesar_agent.task_directory import TaskDirectory, open_regular
 from caesar_agent.telling import tell
 from caesar_agent.terminal import one_line, printable
 from pytest_caesar.commands.spoken import in_options
+from pytest_caesar.missing_report import missing_report
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.sections import tree_lines
 
@@ -45,6 +46,8 @@ def describe_run(run: Run, *, width: int | None = None) -> str:
             width,
         )
     ]
+    if missing := missing_report(run):
+        lines += _folded(f"report: {missing}", width)
     outcome = run.outcome
     how = outcome.status.replace("_", " ")
     if outcome.exit_code is not None:

@@ -309,6 +309,15 @@ def test_of_an_agent_that_failed_the_end_of_its_log_is_shown(
     assert "  | 9\n" not in page
 
 
+def test_of_an_agent_that_wrote_no_report_it_is_told_where_it_belongs(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, "#!/bin/sh\necho done\n")
+    assert main(["run", agent, "Try.", "--repo", str(repository.path)]) == 1
+    page = capsys.readouterr().out
+    assert "report: none: there is no file at $CAESAR_REPORT_PATH\n" in page
+
+
 def test_of_an_agent_that_succeeded_no_log_is_shown(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

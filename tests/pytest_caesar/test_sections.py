@@ -62,6 +62,39 @@ def test_an_agent_that_says_nothing_has_a_section_too(
     assert "raw.log:        empty" in text
 
 
+def test_a_forgotten_report_is_named_with_the_place_where_it_belongs(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    _, text = run_section(caesar_orchestrator.delegate("Work", agent=fake(fake.print("done\n"))))
+    assert "report:         none: there is no file at $CAESAR_REPORT_PATH\n" in text
+
+
+def test_a_report_in_the_workspace_is_named_as_what_was_not_read(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    agent = fake(fake.write("out/report.json", "{}"))
+    _, text = run_section(caesar_orchestrator.delegate("Work", agent=agent))
+    assert (
+        "there is no file at $CAESAR_REPORT_PATH; out/report.json in the workspace is not where it "
+        "is looked for"
+    ) in " ".join(text.split())
+
+
+def test_where_a_report_was_found_or_something_else_went_wrong_its_place_is_not_told(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    for agent in (
+        fake(fake.report()),
+        fake(fake.report("done")),
+        fake(fake.print("no luck\n"), fake.exit(3)),
+    ):
+        _, text = run_section(caesar_orchestrator.delegate("Work", agent=agent))
+        assert "$CAESAR_REPORT_PATH" not in text
+
+
 def test_many_paths_stand_there_once(
     caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
 ) -> None:
