@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from caesar_agent.terminal import one_line
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
@@ -27,6 +29,9 @@ class Diagnostic:
         if self.line is not None:
             data["line"] = self.line
         return data
+
+    def __repr__(self) -> str:
+        return f"<{self.code}: {one_line(self.message, limit=200)}>"
 
 
 CODES: dict[str, str] = {

@@ -72,6 +72,10 @@ class AskedQuestion:
             "answer": self.answer,
         }
 
+    def __repr__(self) -> str:
+        answer = "" if self.answer is None else f" {self.answer!r:.80}"
+        return f"<Question {self.question!r:.120} {self.state}{answer}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Broken:

@@ -55,6 +55,9 @@ TEXTS: Final[dict[type, str]] = {
 }
 """What is meant by an entry where a test names it by a text alone."""
 
+NOT_ALIKE: Final = "a declared change never equals an observed one: see run.reconciliation"
+"""What to do where ``run.declared.changes`` is compared with ``run.changes``."""
+
 MAX_LINES: Final = 8
 """Lines of an explanation."""
 
@@ -87,28 +90,19 @@ def _entries(
     left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
 ) -> list[str] | None:
     """List what stands in one of them and not in the other."""
-    more = [item for item in left if item not in right]
-    less = [item for item in right if item not in left]
-    beside = _beside(left, right)
-    listed = [
-        *(f"  {beside[0]}{_told(item)}" for item in more),
-        *(f"  {beside[1]}{_told(item)}" for item in less),
-    ] or ["  the same entries in another order"]
-    return _framed("==", left, right, listed, _next_steps([*more, *less]), runs)
+    if {type(item) for item in (*left, *right)} == {Change, ObservedChange}:
+        listed = _apart(left, right, _told) or ["  both say the same"]
+        return _framed("==", left, right, listed, [NOT_ALIKE], runs)
+    listed = _apart(left, right, lambda item: item) or ["  the same entries in another order"]
+    apart = [item for item in (*left, *right) if item not in left or item not in right]
+    return _framed("==", left, right, listed, _next_steps(apart), runs)
 
 
 def _texts(
     left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
 ) -> list[str] | None:
     """Compare entries with the texts that a test has put in their place."""
-    named = [[_text(item) for item in side] for side in (left, right)]
-    beside = _beside(left, right)
-    listed = [
-        f"  {beside[number]}{_told(item)}"
-        for number, side in enumerate((left, right))
-        for item in side
-        if _text(item) not in named[1 - number]
-    ]
+    listed = _apart(left, right, _text)
     entries = right if isinstance(left[0], str) else left
     return _framed("==", left, right, listed, [_how_to_name(entries)], runs)
 
@@ -138,8 +132,18 @@ def _framed(
     return [f"{_count_of(left)} {op} {_count_of(right)}:", *listed, *ending]
 
 
-def _beside(left: Sequence[object], right: Sequence[object]) -> tuple[str, str]:
-    return ("only in the first: ", "only in the second: ") if left and right else ("", "")
+def _apart(
+    left: Sequence[object], right: Sequence[object], key: Callable[[object], object]
+) -> list[str]:
+    """Say what has no like on the other side."""
+    beside = ("only in the first: ", "only in the second: ") if left and right else ("", "")
+    keys = [[key(item) for item in side] for side in (left, right)]
+    return [
+        f"  {beside[number]}{_told(item)}"
+        for number, side in enumerate((left, right))
+        for item in side
+        if key(item) not in keys[1 - number]
+    ]
 
 
 def _count_of(values: Sequence[object]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.errors import CaesarError
 from caesar_agent.terminal import one_line
 from pytest_caesar.recovery.decoding import Reading, canonical, read_report
 from pytest_caesar.recovery.echo import Echo, echo_of
@@ -39,6 +40,21 @@ _FLAGS = {
     "byte-order-mark": "{name} begins with a byte order mark, which was skipped",
     "unusual-encoding": "{name} is not written in UTF-8; it was read as what it says it is",
 }
+
+
+class SourceError(CaesarError, ValueError):
+    """A source that cannot be taken away.
+
+    Attributes:
+        source: what was named.
+        problem: what is wrong with it.
+    """
+
+    source: str
+    problem: str
+
+    def message(self) -> str:  # noqa: D102 - what it does is said by the base class
+        return f"cannot recover without {self.source!r:.80}{self.problem}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +124,8 @@ def recover_without(evidence: Evidence, *sources: str) -> Recovered:
     """Recover again from the same evidence with some sources taken away.
 
     Raises:
-        ValueError: ``synthesized`` was named, which is what remains when nothing else does,
-            or something that is no source.
+        SourceError: ``synthesized`` was named, which is what remains when nothing else does,
+            or something that is no source; a ``ValueError`` too.
     """
     kept = evidence
     for source in sources:
@@ -122,11 +138,12 @@ def recover_without(evidence: Evidence, *sources: str) -> Recovered:
         elif source == "extracted":
             kept = replace(kept, search_log=False)
         elif source == "synthesized":
-            raise ValueError(f"cannot recover without {source!r}: it is what remains at the end")
+            raise SourceError(source=source, problem=": it is what remains at the end")
         else:
-            raise ValueError(
-                f"cannot recover without {source!r}, which is no source of reports: "
-                "expected channel, schema, file or extracted"
+            raise SourceError(
+                source=source,
+                problem=", which is no source of reports: expected channel, schema, file or "
+                "extracted",
             )
     return recover(kept)
 

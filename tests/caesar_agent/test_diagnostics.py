@@ -80,3 +80,8 @@ def test_a_diagnostic_has_a_json_form() -> None:
         "path": None,
         "line": 3,
     }
+
+
+def test_a_finding_says_itself_in_a_line_that_is_safe_to_print() -> None:
+    found = Diagnostic(code="undeclared-change", message="git shows a\x1b[2J\nb", path="a")
+    assert repr(found) == r"<undeclared-change: git shows a\x1b[2J b>"
