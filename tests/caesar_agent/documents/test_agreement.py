@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 from caesar_agent.documents import Document, Event, EventType, Report, Task
 from caesar_agent.documents.schema import DOCUMENTS, schema
 from caesar_agent.documents.timestamps import is_timestamp
-from caesar_agent.errors import DocumentError
 from pytest_caesar import strategies
+from tests.caesar_agent.mutations import accepts, mutants
 
 REFERENCE = Path(__file__).parent / "reference_schemas"
 
@@ -49,14 +49,6 @@ def ours(name: str) -> Any:
     return Draft202012Validator(schema(name))
 
 
-def accepts(document: type[Document], value: object) -> bool:
-    try:
-        document.from_value(value)
-    except DocumentError:
-        return False
-    return True
-
-
 def without_nulls(value: Any) -> Any:
     """Drop what is null from objects, at every depth; elements of arrays stay."""
     if isinstance(value, dict):
@@ -79,39 +71,9 @@ def explained(name: str, value: Any) -> bool:
     return spelling or unknown
 
 
-def places(value: Any) -> list[tuple[Any, Any]]:
-    """Return every container within a document with each of its keys or indices."""
-    found: list[tuple[Any, Any]] = []
-    waiting = [value]
-    while waiting:
-        container = waiting.pop()
-        items = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, item in list(items):
-            found.append((container, key))
-            if isinstance(item, dict | list):
-                waiting.append(item)
-    return found
-
-
-@st.composite
-def mutants(draw: st.DrawFn, documents: st.SearchStrategy[Document]) -> Any:
-    """Draw a document in which up to three values were replaced, removed or added."""
-    value = json.loads(json.dumps(draw(documents).dump()))
-    for _ in range(draw(st.integers(0, 3))):
-        container, key = draw(st.sampled_from(places(value) or [(value, "x")]))
-        action = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
-        new = json.loads(json.dumps(draw(st.sampled_from(VALUES))))
-        if action == "replace":
-            container[key] = new
-        elif action == "remove":
-            container.pop(key, None) if isinstance(container, dict) else container.pop(key)
-        elif isinstance(container, dict):
-            container[
-                draw(st.sampled_from(["x", "usage", "line", "pct", "channel", "exit_code"]))
-            ] = new
-        else:
-            container.append(new)
-    return value
+def mutated(documents: st.SearchStrategy[Document]) -> st.SearchStrategy[Any]:
+    keys = ["x", "usage", "line", "pct", "channel", "exit_code"]
+    return mutants(documents.map(lambda document: document.dump()), values=VALUES, keys=keys)
 
 
 def assert_one_verdict(name: str, document: type[Document], value: Any) -> None:
@@ -125,19 +87,19 @@ def assert_one_verdict(name: str, document: type[Document], value: Any) -> None:
 
 
 @EXAMPLES
-@given(mutants(strategies.reports()))
+@given(mutated(strategies.reports()))
 def test_one_verdict_on_every_report(value: Any) -> None:
     assert_one_verdict("report", Report, value)
 
 
 @EXAMPLES
-@given(mutants(strategies.tasks()))
+@given(mutated(strategies.tasks()))
 def test_one_verdict_on_every_task(value: Any) -> None:
     assert_one_verdict("task", Task, value)
 
 
 @EXAMPLES
-@given(mutants(strategies.events()))
+@given(mutated(strategies.events()))
 def test_one_verdict_on_every_event(value: Any) -> None:
     assert_one_verdict("event", Event, value)
 

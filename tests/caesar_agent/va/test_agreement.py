@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from caesar_agent.documents.schema import schema
-from caesar_agent.errors import DocumentError
 from caesar_agent.va.schema import DOCUMENTS
+from tests.caesar_agent.mutations import accepts, mutants
 from tests.caesar_agent.va import reference
 
 EXAMPLES = settings(
@@ -50,55 +48,14 @@ def ours(name: str) -> Any:
     return Draft202012Validator(schema(name), format_checker=reference.FORMATS)
 
 
-def accepts(name: str, value: object) -> bool:
-    try:
-        DOCUMENTS[name].from_value(value)
-    except DocumentError:
-        return False
-    return True
-
-
-def places(value: Any) -> list[tuple[Any, Any]]:
-    """Return every container within a document with each of its keys or indices."""
-    found: list[tuple[Any, Any]] = []
-    waiting = [value]
-    while waiting:
-        container = waiting.pop()
-        items = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, item in list(items):
-            found.append((container, key))
-            if isinstance(item, dict | list):
-                waiting.append(item)
-    return found
-
-
-@st.composite
-def mutants(draw: st.DrawFn, name: str) -> Any:
-    """Draw a document in which up to three values were replaced, removed or added."""
-    value = json.loads(json.dumps(draw(reference.documents(name))))
-    for _ in range(draw(st.integers(0, 3))):
-        container, key = draw(st.sampled_from(places(value) or [(value, "x")]))
-        action = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
-        new = json.loads(json.dumps(draw(st.sampled_from(VALUES))))
-        if action == "replace":
-            container[key] = new
-        elif action == "remove":
-            container.pop(key, None) if isinstance(container, dict) else container.pop(key)
-        elif isinstance(container, dict):
-            container[draw(st.sampled_from(NEW))] = new
-        else:
-            container.append(new)
-    return value
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_one_verdict_on_every_document(name: str) -> None:
     seen: set[bool] = set()
 
     @EXAMPLES
-    @given(mutants(name))
+    @given(mutants(reference.documents(name), values=VALUES, keys=NEW))
     def check(value: Any) -> None:
-        model = accepts(name, value)
+        model = accepts(DOCUMENTS[name], value)
         seen.add(model)
         assert ours(name).is_valid(value) == model
         assert reference.validator(name).is_valid(value) == model
@@ -165,7 +122,7 @@ def test_the_given_schema_refuses_plain_messages_that_are_taken_here(
 
     assert not reference.validator("va-message", corrected=False).is_valid(value)
     assert ours("va-message").is_valid(value)
-    assert accepts("va-message", value)
+    assert accepts(DOCUMENTS["va-message"], value)
 
 
 def test_the_given_schema_refuses_every_reference_which_is_taken_here() -> None:
@@ -179,13 +136,13 @@ def test_the_given_schema_refuses_every_reference_which_is_taken_here() -> None:
 
     assert not reference.validator("va-task-unit", corrected=False).is_valid(value)
     assert ours("va-task-unit").is_valid(value)
-    assert accepts("va-task-unit", value)
+    assert accepts(DOCUMENTS["va-task-unit"], value)
 
 
 def test_the_given_lifecycle_takes_any_object_and_ours_one_execution_of_a_task() -> None:
     assert reference.validator("va-lifecycle", corrected=False).is_valid({"anything": 1})
     assert not ours("va-lifecycle").is_valid({"anything": 1})
-    assert not accepts("va-lifecycle", {"anything": 1})
+    assert not accepts(DOCUMENTS["va-lifecycle"], {"anything": 1})
 
 
 def test_a_payload_of_another_type_is_refused_although_the_given_schema_takes_it() -> None:
@@ -195,4 +152,4 @@ def test_a_payload_of_another_type_is_refused_although_the_given_schema_takes_it
 
     assert reference.validator("va-message", corrected=False).is_valid(value)
     assert not ours("va-message").is_valid(value)
-    assert not accepts("va-message", value)
+    assert not accepts(DOCUMENTS["va-message"], value)
