@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.errors import CaesarError
 from caesar_agent.telling import occupy_standard_descriptors, settle, silence, tell
+from caesar_agent.terminal import printable
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,6 +32,9 @@ INTERRUPTED = 130
 
 OWN_PACKAGES = ("caesar_agent", "pytest_caesar")
 """What is never missing because something was not installed."""
+
+_LAYOUT = "\n\t"
+"""What stays as it is in a message of several lines."""
 
 _OF_STREAMS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -109,7 +113,8 @@ class Dispatcher:
         return code
 
     def _refuse(self, problem: str) -> int:
-        tell(f"{self.name}: {problem}\n")
+        # It may quote what an agent wrote, or the name of a folder that one made.
+        tell(f"{self.name}: {printable(problem, keep=_LAYOUT)}\n")
         return USAGE_ERROR
 
     def _parser(self, arguments: Sequence[str]) -> argparse.ArgumentParser:

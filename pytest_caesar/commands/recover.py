@@ -59,6 +59,25 @@ class TaskDirectoryError(CaesarError):
         )
 
 
+class BriefFileError(CaesarError):
+    """A file that was given as the brief cannot be read.
+
+    Attributes:
+        path: what was given.
+        problem: what the system said.
+    """
+
+    path: Path
+    problem: str
+
+    def message(self) -> str:
+        """Return the problem as it is shown."""
+        return (
+            f"{self.path}: {self.problem}; expected a file with the brief as it was sent "
+            "(without --brief it is rendered from task.json)"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """What a folder holds.
@@ -133,7 +152,9 @@ def read_folder(path: Path) -> Folder:
         diagnostics.append(log_problem)
     report, submission = directory.read_report(), directory.read_submission()
     report_file = report.data
-    record = _json_object(directory.path / RECORD_NAME)
+    record = _json_object(directory.path / RECORD_NAME, diagnostics)
+    final_message = _read(directory.path / FINAL_MESSAGE, diagnostics)
+    schema = _read(directory.path / SCHEMA_NAME, diagnostics)
     state = _state(directory.path)
     made = state.get("report_source")
     if report_file is not None and isinstance(made, str) and made in _MADE_BY_ORCHESTRATOR:
@@ -156,8 +177,8 @@ def read_folder(path: Path) -> Folder:
         report_file_problem=report.problem,
         submission=submission.data,
         submission_problem=submission.problem,
-        final_message=_read(directory.path / FINAL_MESSAGE),
-        schema_expected=_read(directory.path / SCHEMA_NAME) is not None,
+        final_message=final_message,
+        schema_expected=schema is not None,
         changes=_changes(record),
     )
     return Folder(replace(evidence, **_ending(directory, record, state)), tuple(diagnostics))
@@ -217,7 +238,7 @@ def _ending(
 
 def _state(path: Path) -> dict[str, Any]:
     """Return what the reference orchestrator keeps of a task beside its folder, if it does."""
-    return _json_object(path.parent.parent / "state" / "tasks" / f"{path.name}.json")
+    return _json_object(path.parent.parent / "state" / "tasks" / f"{path.name}.json", [])
 
 
 def _changes(record: dict[str, Any]) -> tuple[Change, ...] | None:
@@ -232,8 +253,8 @@ def _changes(record: dict[str, Any]) -> tuple[Change, ...] | None:
         return None
 
 
-def _json_object(path: Path) -> dict[str, Any]:
-    data = _read(path)
+def _json_object(path: Path, diagnostics: list[Diagnostic]) -> dict[str, Any]:
+    data = _read(path, diagnostics)
     if data is None:
         return {}
     try:
@@ -243,8 +264,11 @@ def _json_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _read(path: Path) -> bytes | None:
-    return read_bounded(path, max_bytes=MAX_DOCUMENT_BYTES).data
+def _read(path: Path, diagnostics: list[Diagnostic]) -> bytes | None:
+    reading = read_bounded(path, max_bytes=MAX_DOCUMENT_BYTES)
+    if reading.problem is not None:
+        diagnostics.append(reading.problem)
+    return reading.data
 
 
 def _integer(value: object) -> int | None:
@@ -256,7 +280,7 @@ def _brief(path: Path) -> str:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError as error:
         problem = f"cannot be read as a brief: {error.strerror}"
-        raise TaskDirectoryError(path=path, problem=problem) from None
+        raise BriefFileError(path=path, problem=problem) from None
 
 
 def _as_json(recovered: Recovered, told: tuple[Diagnostic, ...]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_caesar.commands import recover as command
-from pytest_caesar.commands.recover import TaskDirectoryError, read_folder
+from pytest_caesar.commands.recover import BriefFileError, TaskDirectoryError, read_folder
 
 TASK = {
     "protocol": "caesar.task/v1",
@@ -28,6 +28,7 @@ TASK = {
 }
 
 
+WORDS = {"fifo": "FIFO"}
 NO_NEXT_STEPS = "the report says partial and has no next_steps: what remains is not told"
 
 
@@ -119,7 +120,8 @@ def test_what_is_not_a_file_is_never_opened(
 ) -> None:
     secret = folder.parent / "secret"
     secret.write_text(report())
-    for name in ("report.json", "raw.log", "submission.json", "final-message.txt"):
+    names = ("report.json", "raw.log", "submission.json", "final-message.txt", "run.json")
+    for name in names:
         if kind == "folder":
             (folder / name).mkdir()
         elif kind == "link":
@@ -131,6 +133,8 @@ def test_what_is_not_a_file_is_never_opened(
 
     assert value["source"] == "synthesized"
     assert {"report-file-not-regular", "submission-not-regular"} <= set(codes(value))
+    told = " ".join(item["message"] for item in value["diagnostics"])
+    assert all(f"{name} is a {WORDS.get(kind, kind)}, not a regular file" in told for name in names)
 
 
 def test_the_brief_is_rendered_from_the_task_or_given(
@@ -283,5 +287,9 @@ def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(TaskDirectoryError, match="it is not a folder"):
         call(file)
-    with pytest.raises(TaskDirectoryError, match="cannot be read as a brief"):
+    with pytest.raises(BriefFileError) as brief:
         call(tmp_path, "--brief", missing)
+    assert str(brief.value) == (
+        f"{missing}: cannot be read as a brief: No such file or directory; expected a file with "
+        "the brief as it was sent (without --brief it is rendered from task.json)"
+    )

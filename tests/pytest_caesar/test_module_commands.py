@@ -33,6 +33,15 @@ def test_a_command_that_is_started_as_a_module_passes_on_its_exit_code() -> None
     assert python("-m", "pytest_caesar.cli").returncode == 2
 
 
+@pytest.mark.parametrize("package", ["pytest_caesar", "caesar_agent"])
+def test_a_refusal_shows_what_it_quotes_without_its_control_characters(package: str) -> None:
+    command = "recover" if package == "pytest_caesar" else "questions"
+    done = python("-m", package, command, "\x1b[31mred\x07")
+    assert done.returncode == 2
+    assert r"\x1b[31mred\x07" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "statement",
     ["import pytest_caesar.orchestrator.reaper", "from pytest_caesar import Orchestrator"],
