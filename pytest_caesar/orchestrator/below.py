@@ -70,7 +70,7 @@ def nest(
             policy=parent.config.policy,
             left=task.deadline_ms / 1000,
         ),
-        team=Team(members=above.team, place=place),
+        team=Team(members=above.team, place=place, start=Path.cwd()),
         start=below.start,
     )
 

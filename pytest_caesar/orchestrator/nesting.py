@@ -22,6 +22,7 @@ from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.monotonic import monotonic, pause
 from pytest_caesar.orchestrator.delegation_box import DelegationBox
+from pytest_caesar.orchestrator.given_agent import as_given
 from pytest_caesar.orchestrator.permission import Asker, Mode, refuse
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.orchestrator.starting import as_process
@@ -46,12 +47,14 @@ class Team:
     """Who can be asked for by name.
 
     Attributes:
-        members: agents of a test, which come first.
+        members: agents of a test, which come first, in any form that ``delegate`` takes.
         place: where ``[[agent]]`` entries, known CLIs and definitions are looked up.
+        start: where relative paths of members begin.
     """
 
-    members: Mapping[str, AgentTarget]
+    members: Mapping[str, AgentTarget | str | Path]
     place: Place
+    start: Path
 
     def names(self) -> tuple[str, ...]:
         """Return every name, found anew at each call; raises ``CaesarError``."""
@@ -66,12 +69,12 @@ class Team:
         Raises:
             CaesarError: it cannot be run.
         """
-        target = self.members.get(name)
-        if target is None:
+        target = as_given(self.members.get(name))
+        if target is None or isinstance(target, str):
             target = select(
-                name,
+                name if target is None else target,
                 project=self.place.project,
-                start=self.place.start,
+                start=self.place.start if target is None else self.start,
                 user_config=self.place.user_config,
                 runner=self.place.runner,
                 home=self.place.home,

@@ -102,7 +102,8 @@ class Orchestrator:
         performer: makes what carries a delegation out; the agent itself by default.
 
     Attributes:
-        team: agents that an agent may ask for by name, before those that can be selected.
+        team: agents that an agent may ask for by name, before those that can be selected;
+            given as to ``delegate``.
         runs: every run so far, in the order in which they ended.
     """
 
@@ -126,7 +127,7 @@ class Orchestrator:
         self.answers = answers
         self.inherited = inherited
         self.performer = performer
-        self.team: dict[str, AgentTarget] = {}
+        self.team: dict[str, AgentTarget | str | Path] = {}
         self.runs: list[Run] = []
 
     def __repr__(self) -> str:

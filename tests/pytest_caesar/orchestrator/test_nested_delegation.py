@@ -132,6 +132,33 @@ def test_a_part_that_is_handed_on_is_done_in_the_same_workspace(
     assert orchestrator.runs == [run]
 
 
+@pytest.mark.parametrize("form", ["name", "path", "relative"])
+def test_a_member_of_the_team_may_be_named_like_any_agent(
+    repository: Repository, asker: Asker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    script = tmp_path / "helper.sh"
+    report = '{"protocol": "caesar.report/v1", "status": "success", "summary": "Written."}'
+    script.write_text(f"#!/bin/sh\necho '{report}' > \"$CAESAR_REPORT_PATH\"\n")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    orchestrator = Orchestrator(asker(ONE), project=repository.path)
+    forms: dict[str, str | Path] = {"name": str(script), "path": script, "relative": "./helper.sh"}
+    orchestrator.team["helper"] = forms[form]
+    run = orchestrator.delegate("Have b written.")
+    assert outputs(run) == {"helper": ["", "succeeded", "file"]}
+    assert [child.task.agent for child in run.children] == ["helper"]
+
+
+def test_a_member_of_the_team_that_is_no_agent_is_refused_by_its_kind(
+    repository: Repository, asker: Asker
+) -> None:
+    orchestrator = Orchestrator(asker(ONE), project=repository.path)
+    orchestrator.team["helper"] = 7  # type: ignore[assignment]
+    [found] = orchestrator.delegate("Have b written.").diagnostics
+    assert found.code == "delegation-refused"
+    assert "of type int: expected a name as for --caesar-agent" in found.message
+
+
 def test_runs_form_a_tree(repository: Repository, fake: FakeAgents, asker: Asker) -> None:
     orchestrator = Orchestrator(
         asker('results.append(agent.delegate("middle", "Go on"))'), project=repository.path
