@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from caesar_agent.clock import monotonic
 from caesar_agent.command_lines import command_line, environment
 from caesar_agent.delivery import Delivery
 from caesar_agent.documents import Action, Report, Severity, Task
-from caesar_agent.gathered import Gathered, check_text, texts
+from caesar_agent.gathered import Gathered, check_text, check_timeout, texts
 from caesar_agent.narration import MAX_SUMMARY, Narrator
 from caesar_agent.output import echo_to
 from caesar_agent.programs import CommandResult, Program, RunningPrograms
@@ -137,8 +136,8 @@ class Agent:
                 exit code (127), and not an error.
         """
         argv, line = command_line(command)
-        if timeout is not None and not timeout > 0:
-            raise MisuseError(method="command", problem=f"timeout is {timeout!r} s, expected > 0")
+        if timeout is not None:
+            check_timeout("command", timeout)
         folder = self.workspace if cwd is None else self.workspace / cwd
         if not folder.is_dir():
             raise MisuseError(method="command", problem=f"cwd {str(folder)!r} is not a folder")
@@ -184,8 +183,8 @@ class Agent:
         """
         check_text("ask", "the question", question)
         choices = texts("ask", "options", options)
-        if timeout is not None and (math.isnan(timeout) or timeout < 0):
-            raise MisuseError(method="ask", problem=f"timeout is {timeout!r} s, expected >= 0")
+        if timeout is not None:
+            check_timeout("ask", timeout, zero=True)
         answer = None
         if self.task.channel is not None:
             answer = self._ask(question, choices, MAX_WAIT if timeout is None else timeout)
@@ -273,7 +272,7 @@ class Agent:
             action: what happened to it.
             summary: what was done, in a few words.
         """
-        relative = self._relative(os.fspath(path))
+        relative = self._relative("file_changed", path)
         self._gathered.change(relative, action, summary)
         self._narrator.tell("file_changed", path=relative, action=action)
 
@@ -287,12 +286,12 @@ class Agent:
         detail: str = "",
     ) -> None:
         """Report something that the reader should know; ``line`` counts from 1."""
-        where = None if file is None else self._relative(os.fspath(file))
+        where = None if file is None else self._relative("finding", file)
         self._gathered.finding(severity, title, where, line, detail)
 
     def artifact(self, path: str | os.PathLike[str], description: str = "") -> None:
         """Name a file worth keeping."""
-        self._gathered.artifact(self._relative(os.fspath(path)), description)
+        self._gathered.artifact(self._relative("artifact", path), description)
 
     def next_step(self, text: str) -> None:
         """Name something that is left to do; ``partial`` needs one."""
@@ -388,8 +387,14 @@ class Agent:
         self._delivery.submit(report)
         return report
 
-    def _relative(self, path: str) -> str:
+    def _relative(self, method: str, given: str | os.PathLike[str]) -> str:
         """Return a path as reports have it: relative to the workspace where it lies in it."""
+        try:
+            path = os.fsdecode(given)
+        except TypeError:
+            raise MisuseError(
+                method=method, problem=f"a path must be a string or a Path, not {given!r:.80}"
+            ) from None
         if not Path(path).is_absolute():
             return path
         for root in (self.task.workspace, os.path.realpath(self.task.workspace)):

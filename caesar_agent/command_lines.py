@@ -39,11 +39,26 @@ def command_line(
 
 
 def environment(extra: Mapping[str, str | None] | None) -> dict[str, str]:
-    """Return the environment of this process with some more, and without what is None."""
+    """Return the environment of this process with some more, and without what is None.
+
+    Raises:
+        MisuseError: a value is no string, or no variable can have that name or value.
+    """
     variables = dict(os.environ)
     for name, value in (extra or {}).items():
+        if not isinstance(name, str) or not name or "=" in name or "\0" in name:
+            raise MisuseError(method="command", problem=f"{name!r:.80} cannot name a variable")
         if value is None:
             variables.pop(name, None)
+        elif not isinstance(value, str):
+            raise MisuseError(
+                method="command",
+                problem=f"the variable {name} must be a string, not {type(value).__name__}",
+            )
+        elif "\0" in value:
+            raise MisuseError(
+                method="command", problem=f"the variable {name} holds a NUL character"
+            )
         else:
             variables[name] = value
     return variables

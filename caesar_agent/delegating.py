@@ -20,7 +20,7 @@ from caesar_agent import mailbox_files as files
 from caesar_agent.agent_errors import MisuseError
 from caesar_agent.clock import monotonic
 from caesar_agent.errors import DocumentError
-from caesar_agent.gathered import check_text, texts
+from caesar_agent.gathered import check_text, check_timeout, texts
 from caesar_agent.mailbox_errors import InvalidTextError, MailboxError
 from caesar_agent.mailbox_values import encode, now
 from caesar_agent.narration import MAX_SUMMARY
@@ -167,9 +167,9 @@ def _checked(
             )
         value["mode"] = mode
     if timeout is not None:
-        if not (math.isfinite(timeout) and timeout > 0):
-            raise MisuseError(method="delegate", problem=f"timeout is {timeout!r} s, expected > 0")
-        value["timeout_ms"] = max(1, round(timeout * 1000))
+        check_timeout("delegate", timeout)
+        if math.isfinite(timeout):
+            value["timeout_ms"] = max(1, round(timeout * 1000))
     return value
 
 

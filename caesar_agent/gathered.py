@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar, get_args
 
 from pydantic import ValidationError
@@ -129,15 +129,13 @@ class Gathered:
 
     def add_usage(self, **amounts: float | None) -> None:
         """Add to what the work consumed so far."""
+        # The single amounts are checked too: a negative one must not hide in the sum.
+        _part("usage", Usage, **amounts)
         total: dict[str, float] = {}
         for name, amount in amounts.items():
             before = getattr(self.usage, name, None)
             if amount is not None or before is not None:
                 total[name] = (before or 0) + (amount or 0)
-        # The single amounts are checked too: a negative one must not hide in the sum.
-        _part(
-            "usage", Usage, **{name: value for name, value in amounts.items() if value is not None}
-        )
         self.usage = _part("usage", Usage, **total)
 
     def output(self, key: str, value: object) -> None:
@@ -194,11 +192,21 @@ def check_text(method: str, name: str, value: object) -> None:
 
 def texts(method: str, name: str, values: Sequence[str]) -> tuple[str, ...]:
     """Return a sequence of strings as a tuple; one string alone is a mistake."""
-    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
-        raise MisuseError(
-            method=method, problem=f"{name} must be a list of strings, not {values!r:.80}"
-        )
-    return tuple(values)
+    if isinstance(values, Iterable) and not isinstance(values, str):
+        listed = tuple(values)
+        if all(isinstance(value, str) for value in listed):
+            return listed
+    raise MisuseError(
+        method=method, problem=f"{name} must be a list of strings, not {values!r:.80}"
+    )
+
+
+def check_timeout(method: str, value: object, *, zero: bool = False) -> None:
+    """Refuse what is no number of seconds; infinity is one, and 0 where it is allowed."""
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else -1
+    if not (number > 0 or (zero and number == 0)):
+        least = ">= 0" if zero else "> 0"
+        raise MisuseError(method=method, problem=f"timeout is {value!r:.80} s, expected {least}")
 
 
 def _check_choice(method: str, name: str, value: object, known: Sequence[str]) -> None:

@@ -203,13 +203,50 @@ MISTAKES: list[tuple[Callable[[Agent], object], str]] = [
     ),
     (lambda a: a.command(["x"], timeout=0), "agent.command(): timeout is 0 s, expected > 0"),
     (
+        lambda a: a.command(["x"], timeout="1"),  # type: ignore[arg-type]
+        "agent.command(): timeout is '1' s, expected > 0",
+    ),
+    (lambda a: a.ask("?", timeout=float("nan")), "agent.ask(): timeout is nan s, expected >= 0"),
+    (
+        lambda a: a.ask("?", timeout="3"),  # type: ignore[arg-type]
+        "agent.ask(): timeout is '3' s, expected >= 0",
+    ),
+    (
+        lambda a: a.question("Which?", None),  # type: ignore[arg-type]
+        "agent.question(): options must be a list of strings, not None",
+    ),
+    (
+        lambda a: a.command(["x"], env={"PORT": 80}),  # type: ignore[dict-item]
+        "agent.command(): the variable PORT must be a string, not int",
+    ),
+    (
+        lambda a: a.command(["x"], env={"PORT": "8\0"}),
+        "agent.command(): the variable PORT holds a NUL character",
+    ),
+    (
+        lambda a: a.command(["x"], env={"A=B": "c"}),
+        "agent.command(): 'A=B' cannot name a variable",
+    ),
+    (
+        lambda a: a.file_changed(None, "modified"),  # type: ignore[arg-type]
+        "agent.file_changed(): a path must be a string or a Path, not None",
+    ),
+    (
+        lambda a: a.finding("low", "t", file=3),  # type: ignore[arg-type]
+        "agent.finding(): a path must be a string or a Path, not 3",
+    ),
+    (
+        lambda a: a.usage(input_tokens="3"),  # type: ignore[arg-type]
+        'agent.usage(): input_tokens: expected an integer, found "3"',
+    ),
+    (
         lambda a: a.submit({"status": "success"}),  # type: ignore[arg-type]
         "agent.submit(): expected a report, found dict",
     ),
 ]
 
 
-@pytest.mark.parametrize(("mistake", "message"), MISTAKES, ids=[m[1][6:40] for m in MISTAKES])
+@pytest.mark.parametrize(("mistake", "message"), MISTAKES, ids=[m[1][6:90] for m in MISTAKES])
 def test_a_wrong_call_is_refused_at_once(
     desk: Desk, mistake: Callable[[Agent], object], message: str
 ) -> None:
