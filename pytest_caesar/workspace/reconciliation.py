@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from caesar_agent.documents.report import Action, Change, Finding, Report
+from pytest_caesar.workspace.spelling import document_path, meanings_of, names_of
 from pytest_caesar.workspace.values import Observation, ObservedChange
 
 Verdict = Literal["matched", "undeclared", "phantom", "wrong-action", "unverified"]
@@ -142,15 +141,6 @@ def normalised(path: str, workspace: str) -> str:
     return posixpath.normpath(path) if path else "."
 
 
-def document_path(path: str) -> str:
-    r"""Return a path as documents can hold it: bytes that are not UTF-8 as ``\xff``.
-
-    A lone surrogate that stands for no byte, as JSON can bring one, becomes ``\ud83d``.
-    """
-    plain = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", path)
-    return plain.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
 def observed_changes(
     observation: Observation, summaries: Mapping[str, str] | None = None
 ) -> tuple[Change, ...]:
@@ -263,16 +253,17 @@ class _Matching:
                 self._meet(claim, gone.pop(origin), agrees=True)
 
     def spellings(self) -> None:
-        """Match names that differ in Unicode normalisation alone, where no other reading exists."""
-        claims = self.open_claims()
-        changes = self.open_changes()
-        declared = Counter(_nfc(claim.path) for claim in claims)
-        shown = Counter(_nfc(path) for path in self.observed)
-        by_name = {_nfc(change.path): change for change in changes}
-        for claim in claims:
-            name = _nfc(claim.path)
-            change = by_name.get(name)
-            if change is not None and declared[name] == shown[name] == 1:
+        """Match names that are spelled in another way, where no other reading exists."""
+        claims = {claim.path: meanings_of(claim.path) for claim in self.open_claims()}
+        if not claims:
+            return
+        declared = Counter(name for names in claims.values() for name in names)
+        shown = Counter(name for path in self.observed for name in names_of(path))
+        by_name = {name: change for change in self.open_changes() for name in names_of(change.path)}
+        for path, names in claims.items():
+            found = {name for name in names if name in by_name}
+            if len(found) == 1 and declared[name := found.pop()] == shown[name] == 1:
+                claim, change = self.claims[path], by_name[name]
                 self._meet(claim, change, agrees=self._agrees(claim, change))
 
     def folders(self) -> None:
@@ -356,10 +347,6 @@ def _sort_key(path: str) -> bytes:
         return os.fsencode(path)
     except UnicodeEncodeError:  # a lone surrogate that JSON let through
         return path.encode("utf-8", "surrogatepass")
-
-
-def _nfc(path: str) -> str:
-    return unicodedata.normalize("NFC", path)
 
 
 def _parents(path: str) -> Iterable[str]:

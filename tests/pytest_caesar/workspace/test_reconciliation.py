@@ -11,10 +11,10 @@ from caesar_agent.documents.report import Action, Change, Report
 from pytest_caesar.workspace.reconciliation import (
     ReconciledPath,
     Reconciliation,
-    document_path,
     reconcile,
     reconciled_report,
 )
+from pytest_caesar.workspace.spelling import document_path
 from pytest_caesar.workspace.values import Observation, ObservedChange
 
 WORKSPACE = "/ws/space"
@@ -120,6 +120,36 @@ def test_unicode_forms_meet_only_where_no_other_reading_exists() -> None:
     assert lay(two_claims, shown(("\u00fc", "created"))) == {
         "\u00fc": "matched",
         "u\u0308": "phantom",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "spelled"),
+    [
+        ("café.txt", r'"caf\303\251.txt"'),
+        ("a b.txt", '"a b.txt"'),
+        ('q"uo\\te\n', r'"q\"uo\\te\n"'),
+        ("\udcff.bin", r'"\377.bin"'),
+        ("\udcff.bin", r"\xff.bin"),
+        ("e\u0301.txt", r'"\303\251.txt"'),
+    ],
+)
+def test_a_path_as_git_prints_it_is_recognised(path: str, spelled: str) -> None:
+    assert lay(declared((spelled, "created")), shown((path, "created"))) == {path: "matched"}
+
+
+@pytest.mark.parametrize("literal", ['"a b.txt"', r"\xff.bin"])
+def test_a_name_that_only_looks_quoted_is_itself_first(literal: str) -> None:
+    meant = {'"a b.txt"': "a b.txt", r"\xff.bin": "\udcff.bin"}[literal]
+    both = shown((literal, "created"), (meant, "created"))
+    assert lay(declared((literal, "created")), both) == {literal: "matched", meant: "undeclared"}
+
+
+@pytest.mark.parametrize("spelled", ['"', '""', '"a', r'"a\"', 'a"b"', '"a"b"'])
+def test_what_git_would_not_print_is_a_name_like_any_other(spelled: str) -> None:
+    assert lay(declared((spelled, "created")), shown(("a", "created"))) == {
+        "a": "undeclared",
+        spelled: "phantom",
     }
 
 
