@@ -204,8 +204,8 @@ class Conformance:
                     terminalreporter.write_line(f"advice {result.id}: {text}")
             if self.profile.path is None:
                 terminalreporter.write_line(
-                    "no caesar-conformance.toml: what the agent is for and can do was not told, "
-                    "so some of it was skipped"
+                    f"no {PROFILE_NAME} where pytest was started: what the agent is for was not "
+                    "told, so some of it was skipped"
                 )
             new = [result.id for result in own if result.outcome == "failed" and result.counts]
             new = [name for name in new if self.baseline.knows(name, agent.id) is None]

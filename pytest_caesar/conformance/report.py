@@ -21,7 +21,7 @@ from pytest_caesar.orchestrator.run import Run
 FORMAT = 1
 """Version of the file that ``--caesar-conformance-report`` writes."""
 
-MAX_LOG, MAX_EVENTS, MAX_TEXT, MAX_ENTRIES = 16 * 1024, 100, 16 * 1024, 1000
+MAX_LOG, MAX_EVENTS, MAX_TEXT, MAX_ENTRIES = 16 * 1024, 100, 16 * 1024, 200
 """Bytes of a log, number of events, characters of a text and entries of a list that a transcript
 holds."""
 
