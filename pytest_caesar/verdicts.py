@@ -8,18 +8,13 @@ import pytest
 
 from caesar_agent.terminal import one_line
 from pytest_caesar.markers import problem_of_marker
+from pytest_caesar.refutations import ALWAYS, READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_caesar.orchestrator.run import Run
     from pytest_caesar.settings import Settings
-
-ALWAYS = frozenset({"read-only-violation", "gate-failed"})
-"""Findings that fail a test unless they are allowed by code."""
-
-READ_ONLY = frozenset({"workspace-unverified"})
-"""Findings that fail a test, too, when the task was read-only: nobody can say that it was kept."""
 
 STRICT = ALWAYS | {
     "undeclared-change",

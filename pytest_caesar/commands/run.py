@@ -24,6 +24,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSe
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.refutations import is_refuted
 
 if TYPE_CHECKING:
     from caesar_agent.dispatcher import Subparsers
@@ -35,8 +36,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "run",
         help="delegate one task to one agent",
         description="Delegate one task to one agent and tell what came of it. "
-        "Exit code: 0 when the process succeeded and the report says success, 1 otherwise, "
-        "2 for usage and configuration.",
+        "Exit code: 0 when the process succeeded, the report says success, and neither a gate nor "
+        "a broken promise to change nothing says otherwise; 1 otherwise, 2 for usage and "
+        "configuration.",
     )
     parser.add_argument("agent", metavar="AGENT", help="as for pytest --caesar-agent")
     parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent is to do")
@@ -118,10 +120,7 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt as error:
         tell(_interrupted(error))
         return INTERRUPTED
-    # A read-only task that nobody can vouch for is no success either.
-    unsure = result.task.mode == "read-only" and "workspace-unverified" in result.codes
-    violated = unsure or "read-only-violation" in result.codes
-    code = 0 if result.succeeded and not violated else 1
+    code = 0 if result.succeeded and not is_refuted(result) else 1
     if args.json:
         return _print(_as_json(run_as_json(result)), code)
     return _print(describe_run(result, width=width_of(sys.stdout)), code)

@@ -16,6 +16,7 @@ from pytest_caesar.commands.spoken import in_options
 from pytest_caesar.missing_report import missing_report
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.sections import tree_lines
+from pytest_caesar.va.telling import gate_lines
 
 if TYPE_CHECKING:
     from caesar_agent.documents import Event
@@ -60,6 +61,8 @@ def describe_run(run: Run, *, width: int | None = None) -> str:
         lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
     else:
         lines.append("changes: not verified by git")
+    if run.gates:
+        lines += ["gates:", *gate_lines(run)]
     if run.children:
         lines += ["handed on to other agents:", *tree_lines(run)]
     for item in run.diagnostics:

@@ -202,6 +202,20 @@ def test_a_read_only_task_that_cannot_be_verified_exits_with_1(
     assert call(capsys, *argv)[0] == 0
 
 
+def test_success_that_a_gate_does_not_bear_out_exits_with_1(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["run", script(tmp_path, WORKER), "Try.", "--repo", str(repository.path), "--accept"]
+    assert main([*argv, "$ sh -c 'echo not there; exit 3'"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("success (from file)")
+    assert (
+        "gates:\n  sh -c 'echo not there; exit 3': failed: exit code 3\n    | not there\n" in said
+    )
+    assert main([*argv, "$ true"]) == 0
+    assert "gates:\n  true: passed\n" in capsys.readouterr().out
+
+
 def test_a_prepared_workspace_is_adopted(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
