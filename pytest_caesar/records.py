@@ -74,6 +74,7 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
         "declared": [change.model_dump(mode="json") for change in run.declared.changes],
         "wrong_action": [entry.path for entry in run.reconciliation.wrong_action],
         "unverified": [entry.path for entry in run.reconciliation.unverified],
+        "questions": [question.as_dict() for question in run.questions],
         "events": _count(event.type for event in run.events),
         "timeline": [
             {"at": event.at, "type": event.type, "text": told(event)}
