@@ -108,6 +108,9 @@ def told(event: Event) -> str:
         value = getattr(event, name, None)
         if value:
             words.append(str(value))
+    pct: float | None = getattr(event, "pct", None) if event.type == "progress" else None
+    if pct is not None:
+        words.append(f"({pct:g} %)")
     return one_line(" ".join(words))
 
 

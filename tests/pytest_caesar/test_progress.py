@@ -73,6 +73,8 @@ def test_an_event_is_told_in_a_few_words() -> None:
     assert told(event("tool_use", tool="bash", input_summary="make check")) == (
         "tool use bash make check"
     )
+    assert told(event("progress", message="half", pct=50)) == "progress half (50 %)"
+    assert told(event("progress", message="on it")) == "progress on it"
     assert told(event("file_changed", path="a.py", action="modified")) == (
         "file changed modified a.py"
     )
