@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caesar_agent.errors import CaesarError
+from caesar_agent.terminal import printable
 
 
 class IsolationError(CaesarError):
@@ -183,7 +184,8 @@ class SetupFailedError(IsolationError):
             if self.exit_code is not None
             else f"did not end within {self.timeout:g} s, the bound for all of setup"
         )
-        said = f" It printed:\n{self.output.rstrip()}" if self.output.strip() else ""
+        output = printable(self.output.rstrip(), keep="\n\t")
+        said = f" It printed:\n{output}" if output.strip() else ""
         return f"[worktree] setup command {self.command!r} {how}.{said}"
 
 

@@ -147,10 +147,10 @@ def test_what_setup_makes_is_not_the_agents_work(project: Repository) -> None:
 
 def test_a_failing_setup_tells_its_output_and_leaves_nothing(project: Repository) -> None:
     with pytest.raises(SetupFailedError) as caught:
-        prepare(ask(project, setup=("true", "echo no such package; exit 3")))
+        prepare(ask(project, setup=("true", r"printf 'no such\n\033[31mpackage\n'; exit 3")))
     assert str(caught.value) == (
-        "[worktree] setup command 'echo no such package; exit 3' ended with exit code 3. "
-        "It printed:\nno such package"
+        f"[worktree] setup command {caught.value.command!r} ended with exit code 3. "
+        "It printed:\nno such\n\\x1b[31mpackage"
     )
     assert not (project.path / ".caesar").exists()
     assert "caesar" not in project.git("for-each-ref")
