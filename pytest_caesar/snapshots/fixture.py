@@ -33,6 +33,12 @@ MISSING = (
 )
 
 
+LINE_ENDS = (
+    "git changes them at a checkout: put the line `__caesar__/** -text` into .gitattributes, and check the "
+    "folder out again"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mismatch:
     """The last comparison that failed.
@@ -198,7 +204,11 @@ class CaesarSnapshot:
         if result.recalled_data is None:
             missing = f"{kind} == {shown}, which was not recorded yet"
             return _Mismatch(file=shown, lines=(missing, record), section="")
-        difference = compare(_as_bytes(result.recalled_data), _as_bytes(result.asserted_data))
+        recorded, received = _as_bytes(result.recalled_data), _as_bytes(result.asserted_data)
+        if recorded.replace(b"\r\n", b"\n") == received:
+            lines = [f"{kind} == {shown}, which differs in its line ends alone: CRLF", LINE_ENDS]
+            return _Mismatch(file=shown, lines=tuple(lines), section="")
+        difference = compare(recorded, received)
         lines = [f"{kind} == {shown}, which differs in line {difference.line}:"]
         lines += [f"  {line}" for line in difference.first(4)]
         hidden = difference.changed - 4

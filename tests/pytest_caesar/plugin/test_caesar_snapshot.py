@@ -620,6 +620,23 @@ def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) 
     )
 
 
+def test_line_ends_that_git_has_changed_are_told_with_the_remedy(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    pytester.makepyfile(test_it="def test_it(caesar_snapshot): assert [1, 2] == caesar_snapshot")
+    run("--snapshot-update").assert_outcomes(passed=1)
+    (snapshot,) = (pytester.path / "__caesar__").rglob("*.*")
+    snapshot.write_bytes(snapshot.read_bytes().replace(b"\n", b"\r\n"))
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "E*value == *test_it.value.json, which differs in its line ends alone: CRLF",
+            "E*put the line `__caesar__/[*][*] -text` into .gitattributes, and check *",
+        ]
+    )
+
+
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local"])
 def test_a_python_among_other_things_does_not_name_their_folder(
     monkeypatch: pytest.MonkeyPatch, prefix: str
