@@ -69,7 +69,7 @@ def explain_entries(op: str, left: object, right: object, runs: Sequence[Run]) -
         None where something else than entries is compared.
     """
     if op == "in":
-        return _text_in(left, right, runs) if isinstance(right, tuple) else None
+        return _text_in(left, right, runs) if isinstance(right, tuple | list) else None
     if not isinstance(left, tuple | list) or not isinstance(right, tuple | list):
         return None
     told = [*map(_told, left), *map(_told, right)]
@@ -107,7 +107,7 @@ def _texts(
     return _framed("==", left, right, listed, [_how_to_name(entries)], runs)
 
 
-def _text_in(left: object, right: tuple[object, ...], runs: Sequence[Run]) -> list[str] | None:
+def _text_in(left: object, right: Sequence[object], runs: Sequence[Run]) -> list[str] | None:
     if not isinstance(left, str) or not right or isinstance(right[0], str):
         return None
     if None in map(_told, right):

@@ -30,6 +30,7 @@ MAX_CHARACTERS = 640
 SHORTENED = 60
 """Characters that a line keeps at least when others need the room."""
 
+
 def explain(
     op: str,
     left: object,
@@ -54,11 +55,8 @@ def explain(
         lines = _explanation(op, value, other, runs)
         if lines:
             return _fitted(lines)
-    if isinstance(right, tuple) and op in {"==", "in"}:
-        lines = explain_entries(op, left, right, runs)
-    elif isinstance(left, tuple) and op == "==":
-        lines = explain_entries(op, left, right, runs)
-    return _fitted(lines) if lines else None
+    entries = explain_entries(op, left, right, runs) if op in {"==", "in"} else None
+    return _fitted(entries) if entries else None
 
 
 def _fitted(lines: list[str]) -> list[str]:
@@ -93,8 +91,8 @@ def _equality(value: object, other: object) -> list[str] | None:
         return _two_reports(value, other)
     if isinstance(value, Report) and isinstance(other, Mapping):
         return _report_and_dict(value, other)
-    if isinstance(value, Events) and isinstance(other, tuple):
-        return _two_logs(value, other)
+    if isinstance(value, Events):
+        return _two_logs(value, other) if isinstance(other, Events) else _log_and(value, other)
     return None
 
 
@@ -138,10 +136,25 @@ def _told(event: Event) -> str:
     return event.type if event.type == "started" else told(event)
 
 
-def _two_logs(left: Events, right: tuple[object, ...]) -> list[str] | None:
-    """Say where two event logs part, times and numbers aside."""
-    if not isinstance(right, Events):
+def _log_and(events: Events, other: object) -> list[str] | None:
+    """Say what happened, where a test expects nothing, or types of events."""
+    if not isinstance(other, tuple | list) or not all(isinstance(item, str) for item in other):
         return None
+    if other:
+        types = ", ".join(event.type for event in events) or "none"
+        return [
+            f"{len(events)} events == {one_line(repr(list(other)), limit=160)}:",
+            f"  their types: {one_line(types, limit=200)}",
+            "each is more than its type: compare [one.type for one in …]",
+        ]
+    told_events = [f"  {one_line(_told(event), limit=120)}" for event in events[:MAX_LINES]]
+    if len(events) > MAX_LINES - 1:
+        told_events[MAX_LINES - 2 :] = [f"  … and {len(events) - MAX_LINES + 2} more"]
+    return [f"{len(events)} events == none:", *told_events]
+
+
+def _two_logs(left: Events, right: Events) -> list[str]:
+    """Say where two event logs part, times and numbers aside."""
     one, two = [_told(event) for event in left], [_told(event) for event in right]
     at = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
     if at is None and len(one) != len(two):

@@ -34,8 +34,8 @@ MISSING = (
 
 
 LINE_ENDS = (
-    "git changes them at a checkout: put the line `__caesar__/** -text` into .gitattributes, and check the "
-    "folder out again"
+    "git changes them at a checkout: put the line `__caesar__/** -text` into .gitattributes, "
+    "and check the folder out again"
 )
 
 

@@ -101,5 +101,33 @@ def test_texts_that_name_the_entries_are_not_told_as_missing(
         "each is more than its command: compare [one.command for one in …]",
         place,
     ]
+    assert explain("==", [*run.changes], [], runs=[run]) == [
+        "1 change == none:",
+        "  b created",
+        place,
+    ]
+    assert explain("in", "c", [*run.changes], runs=[run]) == [
+        "'c' in 1 change:",
+        "  b created",
+        "each is more than its path: compare [one.path for one in …]",
+        place,
+    ]
+    assert explain("in", "c", ["b"], runs=[run]) is None
+    assert explain("in", run.changes[0], (), runs=[run]) is None
     assert explain("==", ("a",), ["b"], runs=[run]) is None
     assert explain("==", run.changes, [1], runs=[run]) is None
+
+
+def test_a_long_log_is_told_in_part(
+    caesar_orchestrator: Orchestrator, caesar_fake_agent: FakeAgents
+) -> None:
+    fake = caesar_fake_agent
+    told = [fake.event("message", text=f"part {number}") for number in range(20)]
+    run = caesar_orchestrator.delegate("Work", agent=fake(*told, fake.report()))
+    lines = explain("==", run.events, [], runs=[run])
+    assert lines == [
+        "22 events == none:",
+        "  started",
+        *(f"  message part {number}" for number in range(5)),
+        "  … and 16 more",
+    ]
