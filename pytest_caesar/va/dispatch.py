@@ -87,6 +87,7 @@ def dispatch(
 
     Raises:
         TaskGraphError: the units do not fit together, or one cannot be delegated.
+        UndeliverableError: a unit is nested too deep, or too large, for a task.
         GateError: a gate cannot be asked as it is given.
         CaesarError: as ``Orchestrator.delegate``.
     """
@@ -105,6 +106,7 @@ def dispatch(
     check_ids("gates", gates, by_id)
     for unit in by_id.values():
         check_unit(unit)
+        check_deliverable(unit)
     asked = _Wishes(
         agent=agent,
         gates={unit.id: _gates_of(unit, gates) for unit in by_id.values()},

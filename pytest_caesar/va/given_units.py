@@ -90,19 +90,19 @@ class UndeliverableError(CaesarError):
 
     def message(self) -> str:
         """Name the unit and the problem."""
-        return f"task {one_line(self.task_id, limit=60)!r}: its inputs cannot be handed over: {self.problem}"
+        return (
+            f"task {one_line(self.task_id, limit=60)!r}: it cannot be handed over: {self.problem}"
+        )
 
 
 def check_deliverable(unit: TaskUnit) -> None:
-    """Refuse a unit whose inputs, which other agents wrote, make a task that nobody can read.
+    """Refuse a unit that makes a task which nobody can read; other agents may have made it so.
 
     Raises:
-        UndeliverableError: they are nested too deep, or too large.
+        UndeliverableError: it is nested too deep, or too large.
     """
-    if not unit.inputs:
-        return
     text = json.dumps({TASK_UNIT: unit.dump()}, indent=2)
-    # They stand in the task twice: in the unit, and in the context that tells them.
+    # What is long stands in the task twice: in the unit, and where the task tells it.
     if 2 * len(text) > MAX_DOCUMENT_BYTES:
         problem = f"a task of more than {MAX_DOCUMENT_BYTES} bytes is not read"
         raise UndeliverableError(task_id=unit.id, problem=problem)

@@ -27,6 +27,7 @@ from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.va import given_units
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.gates import GateError
+from pytest_caesar.va.given_units import UndeliverableError
 from pytest_caesar.workspace.repository import Repository
 from tests.caesar_agent.va import reference
 
@@ -237,6 +238,9 @@ def test_a_promise_that_is_not_kept_is_a_diagnostic_and_a_failure(
     assert done.evidence.status == "failed"
 
 
+DEEP: Any = json.loads("[" * 127 + "]" * 127)
+
+
 @pytest.mark.parametrize(
     ("units", "wishes", "error", "text"),
     [
@@ -251,6 +255,7 @@ def test_a_promise_that_is_not_kept_is_a_diagnostic_and_a_failure(
         ([unit("a"), unit("b", criteria=("$ no-such-program",))], {}, GateError, "gate 'no-such-program': the program 'no-such-program' is not on the PATH of agents: install it, or name it by its path"),
         ([unit("a"), unit("b")], {"agent": {"a": "true", "b": 3}}, DelegationError, """agent= is "3", of type int: expected a name as for --caesar-agent ("./agent.sh", "my_agent:main", "codex"), a Path, or an agent that was selected or made before"""),
         ([unit("a"), unit("b")], {"isolaton": "inplace"}, TypeError, "got an unexpected keyword argument 'isolaton'"),
+        ([unit("a"), unit("b", metadata={"k": DEEP})], {}, UndeliverableError, "task 'b': it cannot be handed over: nested more than 128 levels deep"),
         ([unit("a")], {"context": "more"}, DelegationError, "context is what each unit says, not dispatch(): put it there"),
         ("a", {}, DelegationError, "dispatch() was given 'a': expected a TaskUnit, the JSON of one as a mapping, a message that dispatches one, or several of them"),
         ([unit("a"), 3], {}, DelegationError, "dispatch() was given 3: expected a TaskUnit, the JSON of one as a mapping, a message that dispatches one, or several of them"),
@@ -499,7 +504,7 @@ def test_outputs_that_no_task_can_carry_stop_who_needs_them(
     assert done["b"].state == "cancelled"
     assert done["b"].evidence.block_reason is not None
     told = done["b"].evidence.block_reason.description
-    assert told.startswith("task 'b': its inputs cannot be handed over: ")
+    assert told.startswith("task 'b': it cannot be handed over: ")
     assert reason in told
 
 
