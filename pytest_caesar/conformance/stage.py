@@ -94,6 +94,7 @@ class Stage:
             executed=scene.canary.exists(),
             lost_work=_lost_work(project) if scenario.uncommitted else "",
             tampered=_tampered(run) if scenario.surroundings is None else (),
+            destroyed=len(runs) < scenario.times,
             nested=_nested(root, runs) if scenario.may_delegate else (),
             committed=_committed(run) if name == "plain" else None,
             prints_report=isinstance(self.agent, ProcessAgent) and self.agent.cli is not None,
@@ -196,7 +197,10 @@ class Stage:
         if scenario.together:
             pending = [orchestrator.start(objective, **wishes) for _ in range(2)]
             return [one.wait() for one in pending]
-        return [orchestrator.delegate(objective, **wishes) for _ in range(scenario.times)]
+        runs: list[Run] = []
+        while len(runs) < scenario.times and scene.project.is_dir():
+            runs.append(orchestrator.delegate(objective, **wishes))
+        return runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,11 @@ def two_variables_suffice(bench: Bench, trial: Trial) -> Finding:
 @check("TASK-002", "bare task")
 def optional_fields_may_be_absent(bench: Bench, trial: Trial) -> Finding:
     """Fields with a default may be left out."""
-    return bench.same_as_plain(
-        trial, "with a task that has no optional field (use the defaults of the schema)"
-    )
+    under = "with a task that has no optional field (use the defaults of the schema)"
+    if bench.profile.context or bench.profile.acceptance_criteria:
+        # Without what its profile gives it, no agent need be able to do its objective.
+        return bench.ends_with_a_report(trial, under)
+    return bench.same_as_plain(trial, under)
 
 
 @check("TASK-003", "unknown fields")

@@ -226,6 +226,18 @@ def test_who_uses_an_offered_channel_is_not_put_off_by_it(tmp_path: Path) -> Non
     assert finding.outcome == "not exercised"
 
 
+def test_who_needs_the_context_of_its_profile_may_say_so_where_it_is_absent(tmp_path: Path) -> None:
+    wrong = {"bare task": (fake.report("failed", "Fix what? Nothing was told."), fake.exit(1))}
+    with_context = replace(PROFILE, context="The parser fails on empty input.")
+
+    findings = [
+        part(tmp_path / name, wrong, profile).judge(REQUIREMENTS["TASK-002"])
+        for name, profile in {"with": with_context, "without": PROFILE}.items()
+    ]
+
+    assert [finding.outcome for finding in findings] == ["passed", "failed"]
+
+
 def test_adding_to_what_the_user_wrote_does_away_with_nothing(tmp_path: Path) -> None:
     added = (WRITE, fake.write("notes-of-the-user.txt", "And more.\n", append=True), fake.report())
 
@@ -261,6 +273,17 @@ def test_an_agent_that_does_not_end_is_waited_for_once(tmp_path: Path) -> None:
     assert plain.killed_after_report
     assert deep.killed_after_report
     assert deep.duration_ms < plain.duration_ms
+
+
+@pytest.mark.parametrize("name", ["CHANGES-011", "SURROUNDINGS-008"])
+def test_who_does_away_with_the_project_is_to_blame(name: str, tmp_path: Path) -> None:
+    scenario = CHECKS[name].scenario
+    bench = part(tmp_path, {scenario: (REPORT, shell('rm -rf "${PWD%%/.caesar/*}"'))})
+
+    finding = bench.judge(REQUIREMENTS[name])
+
+    assert finding.outcome == "failed"
+    assert "did away with the whole project" in finding.message
 
 
 def test_folders_without_bottom_outside_the_workspace_are_looked_through(tmp_path: Path) -> None:
