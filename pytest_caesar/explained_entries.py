@@ -72,12 +72,11 @@ def explain_entries(op: str, left: object, right: object, runs: Sequence[Run]) -
         return _text_in(left, right, runs) if isinstance(right, tuple | list) else None
     if not isinstance(left, tuple | list) or not isinstance(right, tuple | list):
         return None
-    told = [*map(_told, left), *map(_told, right)]
-    if None in told or not told:
+    # Of the types alone: most lists of a test are none of ours, and may be long.
+    kinds = {type(item) for item in (*left, *right)}
+    if not kinds & TEXTS.keys() or not all(map(_is_known, kinds)):
         return None
     texts = [all(isinstance(item, str) for item in side) for side in (left, right) if side]
-    if all(texts):
-        return None
     return _texts(left, right, runs) if any(texts) else _entries(left, right, runs)
 
 
@@ -91,26 +90,25 @@ def _entries(
 ) -> list[str] | None:
     """List what stands in one of them and not in the other."""
     if {type(item) for item in (*left, *right)} == {Change, ObservedChange}:
-        listed = _apart(left, right, _told) or ["  both say the same"]
+        listed = _listed(_apart(left, right, _told), left, right) or ["  both say the same"]
         return _framed("==", left, right, listed, [NOT_ALIKE], runs)
-    listed = _apart(left, right, lambda item: item) or ["  the same entries in another order"]
-    apart = [item for item in (*left, *right) if item not in left or item not in right]
-    return _framed("==", left, right, listed, _next_steps(apart), runs)
+    apart = _apart(left, right, lambda item: item)
+    listed = _listed(apart, left, right) or ["  the same entries in another order"]
+    return _framed("==", left, right, listed, _next_steps([*apart[0], *apart[1]]), runs)
 
 
 def _texts(
     left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
 ) -> list[str] | None:
     """Compare entries with the texts that a test has put in their place."""
-    listed = _apart(left, right, _text)
+    listed = _listed(_apart(left, right, _text), left, right)
     entries = right if isinstance(left[0], str) else left
     return _framed("==", left, right, listed, [_how_to_name(entries)], runs)
 
 
 def _text_in(left: object, right: Sequence[object], runs: Sequence[Run]) -> list[str] | None:
-    if not isinstance(left, str) or not right or isinstance(right[0], str):
-        return None
-    if None in map(_told, right):
+    kinds = {type(item) for item in right}
+    if not isinstance(left, str) or not kinds or not kinds <= TEXTS.keys():
         return None
     listed = [f"  {_told(item)}" for item in right]
     return _framed("in", left, right, listed, [_how_to_name(right)], runs)
@@ -134,16 +132,27 @@ def _framed(
 
 def _apart(
     left: Sequence[object], right: Sequence[object], key: Callable[[object], object]
+) -> tuple[list[object], list[object]]:
+    """Return what has no like on the other side."""
+    first, second = (_looked_up([key(item) for item in side]) for side in (left, right))
+    return (
+        [item for item in left if key(item) not in second],
+        [item for item in right if key(item) not in first],
+    )
+
+
+def _listed(
+    apart: tuple[list[object], list[object]], left: Sequence[object], right: Sequence[object]
 ) -> list[str]:
-    """Say what has no like on the other side."""
     beside = ("only in the first: ", "only in the second: ") if left and right else ("", "")
-    keys = [[key(item) for item in side] for side in (left, right)]
-    return [
-        f"  {beside[number]}{_told(item)}"
-        for number, side in enumerate((left, right))
-        for item in side
-        if key(item) not in keys[1 - number]
-    ]
+    return [f"  {beside[number]}{_told(item)}" for number in (0, 1) for item in apart[number]]
+
+
+def _looked_up(values: list[object]) -> Collection[object]:
+    try:
+        return set(values)
+    except TypeError:  # a report's parts may hold anything in fields of their own
+        return values
 
 
 def _count_of(values: Sequence[object]) -> str:
@@ -196,12 +205,13 @@ def _text(item: object) -> str:
     return str(getattr(item, TEXTS[type(item)])) if type(item) in TEXTS else str(item)
 
 
-def _told(item: object) -> str | None:
-    """Say an entry in a line; None where it is something else."""
-    tell = TOLD.get(type(item))
-    if tell is None and isinstance(item, str):
-        tell = TOLD[str]
-    return tell(item) if tell is not None else None
+def _is_known(kind: type) -> bool:
+    return kind in TOLD or issubclass(kind, str)
+
+
+def _told(item: object) -> str:
+    """Say an entry, or a text in the place of one, in a line."""
+    return TOLD.get(type(item), TOLD[str])(item)
 
 
 def _asked(question: AskedQuestion) -> str:
