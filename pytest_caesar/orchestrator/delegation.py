@@ -131,6 +131,7 @@ class Delegation:
             closing.callback(release, workspace)
             start = self._start(directory, workspace, closing)
             closing.enter_context(noted(LeftBehind(directory.path, workspace.path)))
+            tree = workspace.path.resolve()
             outcome, company = self._perform(start, workspace, undo)
             evidence = gather(start, outcome)
             # Gates are asked of this very tree, so nobody else may write to it before.
@@ -139,7 +140,7 @@ class Delegation:
             if observation.verified:
                 evidence = replace(evidence, changes=observed_changes(observation))
             run = self._run(start, workspace, company, outcome, evidence, observation)
-            run = self._judged(self.performer.complete(run))
+            run = self._judged(self.performer.complete(run), tree)
             return self._recorded(run, directory, workspace)
 
     def _perform(
@@ -207,13 +208,19 @@ class Delegation:
             **verdict,
         )
 
-    def _judged(self, run: Run) -> Run:
+    def _judged(self, run: Run, tree: Path) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
         if not self.request.gates:
             return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
         from pytest_caesar.va.judging import judge_run  # noqa: PLC0415 - seldom needed
 
-        return judge_run(run, self.request.gates, settings=self.settings, cancelled=self.cancelled)
+        return judge_run(
+            run,
+            self.request.gates,
+            tree=tree,
+            settings=self.settings,
+            cancelled=self.cancelled,
+        )
 
     def check(self) -> None:
         """Refuse a program that cannot be found while there is nothing to clean up.

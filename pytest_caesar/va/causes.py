@@ -51,6 +51,8 @@ def _of_the_process(run: Run) -> Cause | None:
 def _of_the_work(run: Run) -> Cause | None:
     if "read-only-violation" in run.codes:
         return Cause("acceptance", "the task is read-only, and files were changed")
+    if run.task.mode == "read-only" and "workspace-unverified" in run.codes:
+        return Cause("acceptance", "the task is read-only, and nobody can say that it was kept")
     failed = [gate for gate in run.gates if gate.failed]
     if failed:
         told = "; ".join(f"{one_line(gate.gate, limit=120)} {gate_ending(gate)}" for gate in failed)

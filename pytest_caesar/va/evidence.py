@@ -17,6 +17,7 @@ from caesar_agent.va.evidence import (
 )
 from caesar_agent.va.task_unit import Pitfall
 from pytest_caesar.orchestrator.record import PATCH_NAME
+from pytest_caesar.refutations import is_refuted
 from pytest_caesar.va.causes import Cause, cause_of
 from pytest_caesar.va.findings import gate_ending, handed_over, missing_outputs
 
@@ -35,8 +36,8 @@ def evidence_of(run: Run) -> Evidence:
 
     ``completed`` takes more than a report of success: the process ended as it should,
     no gate failed, nothing that was promised is missing, a read-only task changed
-    nothing. A gate that only gave a warning makes the task ``blocked``, for a person to
-    look at. ``partial`` becomes ``failed``, since not every criterion is met.
+    nothing. A gate that only gave a warning, or a workspace of which git could not tell
+    what changed, makes the task ``blocked``, for a person to look at. ``partial`` becomes ``failed``, since not every criterion is met.
 
     Lost are findings, commands, usage, events and diagnostics, the agent's ``details``,
     the contents of changes (an artifact names the patch), and whether the report was
@@ -46,10 +47,10 @@ def evidence_of(run: Run) -> Evidence:
     outputs = handed_over(run.report)
     cause = cause_of(run)
     status = "completed" if cause is None else "failed"
-    if cause is None and any(not gate.passed for gate in run.gates):
+    if cause is None and _doubts(run):
         status = "blocked"
     said_blocked = run.report.status == "blocked" and run.outcome.status == "succeeded"
-    if said_blocked and "read-only-violation" not in run.codes:
+    if said_blocked and not is_refuted(run):
         status = "blocked"
     return Evidence(
         task_id=unit.id,
@@ -199,15 +200,23 @@ def _detail(gate: GateResult) -> str:
     return "\n".join(filter(None, (gate_ending(gate), told[-MAX_GATE_WORDS:])))
 
 
+def _doubts(run: Run) -> list[str]:
+    """Return what a person has to look at, although nothing failed."""
+    unverified = [item.message for item in run.diagnostics if item.code == "workspace-unverified"]
+    warnings = [gate for gate in run.gates if not gate.passed]
+    return [
+        *(one_line(message, limit=300) for message in unverified),
+        *(f"{one_line(gate.gate, limit=120)} {gate_ending(gate)}" for gate in warnings),
+    ]
+
+
 def _block_reason(run: Run) -> BlockReason:
     questions = run.report.questions
     if run.report.status != "blocked":
-        doubtful = [gate for gate in run.gates if not gate.passed]
-        told = "; ".join(
-            f"{one_line(gate.gate, limit=120)} {gate_ending(gate)}" for gate in doubtful
-        )
         return BlockReason(
-            type="human-decision", description=told, required_action="decide whether that will do"
+            type="human-decision",
+            description="; ".join(_doubts(run)),
+            required_action="decide whether that will do",
         )
     if not questions:
         return BlockReason(type="human-decision", description=run.report.summary[:MAX_WORDS])

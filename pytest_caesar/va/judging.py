@@ -48,6 +48,7 @@ def judge_run(
     run: Run,
     gates: tuple[Gate, ...],
     *,
+    tree: Path,
     settings: OrchestratorSettings,
     cancelled: threading.Event,
 ) -> Run:
@@ -60,6 +61,7 @@ def judge_run(
     Args:
         run: as the agent left it; judges see it so.
         gates: asked in this order; none of them once ``cancelled`` is set.
+        tree: where the workspace really lay before the agent; no command runs elsewhere.
         settings: of the orchestrator.
         cancelled: set to end the gate that runs.
 
@@ -73,7 +75,13 @@ def judge_run(
             if cancelled.is_set():
                 break
             if isinstance(gate, CommandGate):
-                results.append(_run_command(gate, run, environment, settings, cancelled))
+                # Looked at each time: a gate runs the agent's code, which may move it too.
+                moved = _moved(run.workspace, tree)
+                results.append(
+                    _command_result(gate, passed=False, output=moved)
+                    if moved
+                    else _run_command(gate, run, environment, settings, cancelled)
+                )
             else:
                 result, sides = _hear(gate, run)
                 results.append(result)
@@ -95,6 +103,14 @@ def _environment(run: Run, settings: OrchestratorSettings) -> Iterator[dict[str,
         # What is relative would mean the workspace, whose programs are the agent's.
         path = os.pathsep.join(map(str, path_folders(environment["PATH"])))
         yield {**environment, "PATH": path}
+
+
+def _moved(workspace: Path, tree: Path) -> str:
+    """Say where a workspace leads that is no more the folder that it was, or ""."""
+    now = os.path.realpath(workspace)
+    if now == os.fspath(tree):
+        return ""
+    return f"the gate was not asked: the workspace was replaced by a symbolic link to {now}"
 
 
 def _run_command(
@@ -143,7 +159,7 @@ def _command_result(
     *,
     passed: bool,
     output: str,
-    duration_ms: int,
+    duration_ms: int | None = None,
     exit_code: int | None = None,
 ) -> GateResult:
     return GateResult(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -219,6 +220,28 @@ def test_what_was_changed_against_the_rules_is_no_open_question(
 
     assert proof["status"] == "failed"
     assert proof["failureDetail"]["hypothesis"] == "the task is read-only, and files were changed"
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "why"),
+    [
+        ("write", "blocked", "Git could not tell what changed: the folder "),
+        ("read-only", "failed", "the task is read-only, and nobody can say that it was kept"),
+    ],
+)
+def test_what_git_cannot_tell_is_not_completed(
+    mode: Any, status: str, why: str, orchestrator: Orchestrator, fake: FakeAgents
+) -> None:
+    code = "import os, shutil; tree = os.getcwd(); os.chdir('/'); shutil.rmtree(tree)"
+    agent = fake(fake.report(), fake.run(sys.executable, "-c", code))
+    run = orchestrator.delegate("Write", agent=agent, mode=mode)
+
+    proof = proof_of(run)
+
+    assert run.succeeded
+    assert proof["status"] == status
+    told = proof["blockReason" if status == "blocked" else "failureDetail"]
+    assert told["description" if status == "blocked" else "hypothesis"].startswith(why)
 
 
 def test_a_warning_has_a_person_look_at_it(orchestrator: Orchestrator, fake: FakeAgents) -> None:

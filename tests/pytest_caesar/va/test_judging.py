@@ -312,6 +312,45 @@ def test_a_gate_never_runs_what_the_agent_put_into_a_relative_folder_of_path(
     )
 
 
+def test_a_gate_never_runs_where_a_link_in_place_of_the_workspace_leads(
+    orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    code = (
+        "import os, shutil; tree = os.getcwd(); os.chdir('/'); shutil.rmtree(tree); "
+        f"os.symlink({str(outside)!r}, tree)"
+    )
+    agent = fake(fake.report(), fake.run(sys.executable, "-c", code))
+
+    run = orchestrator.delegate("Write", agent=agent, gates=["touch here", "true"])
+
+    assert list(outside.iterdir()) == []
+    assert [(gate.passed, gate.exit_code) for gate in run.gates] == [(False, None)] * 2
+    assert run.gates[0].output == (
+        f"the gate was not asked: the workspace was replaced by a symbolic link to {outside}"
+    )
+    assert "gate-failed" in run.codes
+
+
+def test_a_gate_never_runs_where_a_link_that_a_gate_left_leads(
+    orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    code = (
+        "import os; tree = os.getcwd(); os.rename(tree, tree + '-'); "
+        f"os.symlink({str(outside)!r}, tree)"
+    )
+
+    run = orchestrator.delegate(
+        "Write", agent=fake(fake.report()), gates=[python(code, name="swap"), "touch here"]
+    )
+
+    assert [gate.passed for gate in run.gates] == [True, False]
+    assert list(outside.iterdir()) == []
+
+
 def test_words_of_the_agent_never_reach_a_command(
     orchestrator: Orchestrator, fake: FakeAgents, tmp_path: Path
 ) -> None:
