@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
     from pytest_caesar.clock import Clock
     from pytest_caesar.fake_agent import FakeAgents
-    from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+    from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.orchestrator.outcome import Outcome
     from pytest_caesar.orchestrator.run import Events, Run
+    from pytest_caesar.orchestrator.settings import OrchestratorSettings
     from pytest_caesar.recovery.evidence import Evidence, Recovered, Source, Status
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.workspace.reconciliation import Reconciliation
@@ -56,7 +57,7 @@ _HOMES = {
     "FunctionAgent": "agents.target",
     "ObservedChange": "workspace.values",
     "Orchestrator": "orchestrator.orchestrator",
-    "OrchestratorSettings": "orchestrator.orchestrator",
+    "OrchestratorSettings": "orchestrator.settings",
     "Outcome": "orchestrator.outcome",
     "Patch": "workspace.values",
     "ProcessAgent": "agents.target",

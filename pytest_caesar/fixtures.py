@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_caesar import test_deadline
 from pytest_caesar.orchestrator import reaper
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.progress import progress_of
 from pytest_caesar.recordings.choice import cassette_of
 from pytest_caesar.session import CaesarSession, NoAgent

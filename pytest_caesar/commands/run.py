@@ -20,10 +20,11 @@ from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
 from pytest_caesar.commands.spoken import in_options
 from pytest_caesar.orchestrator.left_behind import left_by
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.refutations import is_refuted
 
 if TYPE_CHECKING:

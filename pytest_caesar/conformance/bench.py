@@ -14,8 +14,8 @@ from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.conformance.stage import Stage
 from pytest_caesar.conformance.surroundings import reads_stdin
 from pytest_caesar.conformance.trial import Trial, described, was_handed_in
-from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 LEAST_TIMEOUT = 10.0
 """Seconds that every scenario after the plain one has at least."""

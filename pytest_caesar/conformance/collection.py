@@ -22,7 +22,7 @@ from pytest_caesar.conformance.result import Result, badge, completed, table, ve
 from pytest_caesar.conformance.runs import hand_on
 from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.orchestrator import reaper
-from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.settings import how_to_give_an_agent
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from pytest_caesar.conformance.surroundings import Surroundings, surround
 from pytest_caesar.conformance.trial import Trial, task_depth
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.environment import make_home
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.orchestrator.starting import as_process
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.repository import Repository

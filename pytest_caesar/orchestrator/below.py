@@ -14,7 +14,8 @@ from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.agents.places import Place
 from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting, Team
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, PendingRun
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.pending import PendingRun
 from pytest_caesar.orchestrator.permission import Asker, Mode
 from pytest_caesar.orchestrator.starting import search_path
 from pytest_caesar.workspace.values import Workspace

@@ -51,7 +51,7 @@ from pytest_caesar.workspace.reconciliation import observed_changes
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+    from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 
 @dataclass(frozen=True, slots=True)

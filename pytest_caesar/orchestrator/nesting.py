@@ -30,7 +30,7 @@ from pytest_caesar.orchestrator.starting import as_process
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from pytest_caesar.orchestrator.orchestrator import PendingRun
+    from pytest_caesar.orchestrator.pending import PendingRun
 
 MAX_DELEGATIONS = 100
 """Most tasks that one agent hands on; one that wants more goes in a circle."""

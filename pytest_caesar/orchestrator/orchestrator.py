@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Event
 from pytest_caesar.agents.capabilities import capabilities_of
 from pytest_caesar.agents.config import Config, Role, load_config
 from pytest_caesar.agents.launch import expected_source
@@ -29,6 +27,7 @@ from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.given_agent import as_given, no_agent
 from pytest_caesar.orchestrator.nesting import Inherited, Nesting
+from pytest_caesar.orchestrator.pending import PendingRun
 from pytest_caesar.orchestrator.performing import LiveAgent, Performer
 from pytest_caesar.orchestrator.plan import (
     DelegationError,
@@ -40,44 +39,14 @@ from pytest_caesar.orchestrator.plan import (
 )
 from pytest_caesar.orchestrator.policy import check_policy, next_depth
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.orchestrator.starting import search_path
-from pytest_caesar.orchestrator.supervisor import GRACE, LINGER
-from pytest_caesar.va.criteria import command_of
+from pytest_caesar.orchestrator.wishes import request_of
 
 if TYPE_CHECKING:
     from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
-    from pytest_caesar.va.gates import Gate, GateLike
+    from pytest_caesar.va.gates import GateLike
     from pytest_caesar.va.given_units import UnitLike
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrchestratorSettings:
-    """How an orchestrator treats every delegation.
-
-    Attributes:
-        pass_env: names of variables that agents may see beside the allow-list.
-        path_first: folders that lead the agent's ``PATH``.
-        grace: seconds between SIGTERM and SIGKILL.
-        linger: seconds an agent may go on after it has delivered its report.
-        seconds_left: what is left of the surrounding test, or None; timeouts are cut to it.
-        on_event: called with every event as it comes.
-        user_config: read the user's own configuration layers too.
-        model: handed to agents whose command line takes one.
-        agents_root: folder whose configuration and definitions names are looked up in;
-            the project when None.
-        runner: what runs agent definitions, as for ``select``; or None.
-    """
-
-    pass_env: tuple[str, ...] = ()
-    path_first: tuple[str, ...] = (str(Path(sys.executable).parent),)
-    grace: float = GRACE
-    linger: float = LINGER
-    seconds_left: Callable[[], float | None] = field(default=lambda: None)
-    on_event: Callable[[Event], None] | None = None
-    user_config: bool = False
-    model: str | None = None
-    agents_root: Path | None = None
-    runner: str | None = None
 
 
 def _now() -> datetime:
@@ -286,7 +255,7 @@ class Orchestrator:
         }
         if "workspace" in said:
             del defaults["isolation"]  # it is there already
-        return _request(**{**defaults, **said})
+        return request_of(**{**defaults, **said})
 
     def _config(self) -> Config:
         if self.inherited:
@@ -412,84 +381,3 @@ class Orchestrator:
         own = target.system_prompt if isinstance(target, ProcessAgent) else ""
         text = role_prompt(role, self.project) if role else ""
         return own if not text or text in own else "\n\n".join(filter(None, (text, own)))
-
-
-class PendingRun:
-    """A delegation that goes on in the background."""
-
-    def __init__(self, work: Callable[[], Run], cancelled: threading.Event) -> None:
-        self._cancelled = cancelled
-        self._run: Run | None = None
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, args=(work,), name="caesar-delegation")
-        self._thread.start()
-
-    def _work(self, work: Callable[[], Run]) -> None:
-        try:
-            self._run = work()
-        except BaseException as error:  # noqa: BLE001 - raised again in wait()
-            self._error = error
-
-    def cancel(self) -> None:
-        """End the agent; the run ends as ``cancelled`` and stays so."""
-        self._cancelled.set()
-
-    @property
-    def done(self) -> bool:
-        """Whether ``wait`` would return, or raise, at once."""
-        return not self._thread.is_alive()
-
-    def wait(self) -> Run:
-        """Wait until everything about the delegation is known.
-
-        Raises:
-            CaesarError: the agent could not be started, as ``Orchestrator.delegate`` does.
-        """
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        assert self._run is not None
-        return self._run
-
-
-def _request(
-    objective: str,
-    *,
-    constraints: Iterable[str] = (),
-    acceptance_criteria: Iterable[str] = (),
-    channel: bool = False,
-    workspace: Path | str | None = None,
-    placed: Iterable[str] = (),
-    gates: Iterable[GateLike] = (),
-    promised: Iterable[str] = (),
-    **fields: Any,
-) -> Request:
-    """Bring what a caller wishes into one shape, and refuse what cannot be delegated."""
-    request = Request(
-        objective=objective,
-        constraints=_sentences(constraints),
-        acceptance_criteria=_sentences(acceptance_criteria),
-        channel=channel,
-        workspace=Path(workspace).absolute() if workspace is not None else None,
-        placed=_sentences(placed),
-        promised=_sentences(promised),
-        **fields,
-    )
-    request.check()
-    return replace(request, gates=_gates(gates, request.acceptance_criteria))
-
-
-def _gates(gates: Iterable[GateLike], criteria: tuple[str, ...]) -> tuple[Gate, ...]:
-    """Return the gates that were given, and those that the criteria are."""
-    given = gates if isinstance(gates, str) else tuple(gates)
-    if not given and not any(map(command_of, criteria)):
-        return ()
-    from pytest_caesar.va.gates import as_gates, criteria_gates  # noqa: PLC0415 - seldom needed
-
-    made = as_gates(given)
-    return as_gates((*made, *criteria_gates(criteria, gates=made)))
-
-
-def _sentences(values: Iterable[str]) -> tuple[str, ...]:
-    """Return a tuple; a lone string stays one, for ``Request.check`` to refuse."""
-    return cast("tuple[str, ...]", values) if isinstance(values, str) else tuple(values)

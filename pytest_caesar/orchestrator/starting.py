@@ -31,7 +31,7 @@ from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
 from pytest_caesar.orchestrator.time_left import fit
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+    from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 PROTOCOL_VERSION = "1"
 """Value of ``CAESAR_PROTOCOL_VERSION``. Source: the specification, "Variables d'environnement"."""

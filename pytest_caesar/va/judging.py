@@ -34,8 +34,8 @@ from pytest_caesar.va.gates import (
 )
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
     from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 MAX_OUTPUT: Final = 16 * 1024
 """Bytes of what a gate prints that its result keeps: the last ones, where failures stand."""

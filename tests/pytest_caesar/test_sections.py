@@ -8,8 +8,9 @@ import re
 import pytest
 
 from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.sections import brief_section, run_section
 from pytest_caesar.workspace.repository import Repository
 

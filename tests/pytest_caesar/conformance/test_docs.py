@@ -13,7 +13,7 @@ from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.finding import OUTCOMES
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, parse_profile
 from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS
-from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 FOLDER = Path(__file__).parents[3] / "docs" / "conformance"
 INDEX = (FOLDER / "index.md").read_text(encoding="utf-8")

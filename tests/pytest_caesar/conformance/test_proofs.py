@@ -14,7 +14,7 @@ from pytest_caesar.conformance.checks import CHECKS
 from pytest_caesar.conformance.checks.questions import NoServerError
 from pytest_caesar.conformance.registry import REQUIREMENTS, Requirement
 from pytest_caesar.fake_agent import FakeAgents, Step
-from pytest_caesar.orchestrator.orchestrator import OrchestratorSettings
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, Flaw, right
 
 SETTINGS = OrchestratorSettings(grace=0.5, linger=0.2)

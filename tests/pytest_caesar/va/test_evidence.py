@@ -17,8 +17,9 @@ from caesar_agent.va import (
     ProgressPayload,
 )
 from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.va.conversation import Messages, conversation_of
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
 from pytest_caesar.va.gates import CommandGate, Evaluation, ModelGate

@@ -13,8 +13,9 @@ import pytest
 from caesar_agent.errors import CaesarError
 from caesar_agent.va import DimensionFeedback
 from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.orchestrator import Orchestrator, OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.va import judging
 from pytest_caesar.va.gates import CommandGate, Evaluation, Gate, GateError, ModelGate
 from pytest_caesar.va.telling import gate_lines
