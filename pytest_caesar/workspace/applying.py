@@ -102,6 +102,8 @@ def _merge(
     )
     (room / "merged").mkdir()
     observer = Observer(snapshot, room / "merged")
+    tree = _with_ignored(observer, patch)
+    index = observer.index.read_bytes() if observer.index.exists() else b""
     try:
         observer.git.run(
             *("apply", "--cached", "--3way", "--binary", "--whitespace=nowarn", "-"), stdin=patch
@@ -109,7 +111,7 @@ def _merge(
     except GitError as error:
         unmerged = observer.git.run("ls-files", "-z", "--unmerged").records
         conflicts = {os.fsdecode(record.split(b"\t", 1)[1]) for record in unmerged}
-        if _is_applied(observer, patch):
+        if _is_applied(observer, index, patch):
             return b"", []
         if conflicts:
             problem = "the same lines were changed in the meantime"
@@ -117,14 +119,32 @@ def _merge(
                 repository=str(checkout.top), problem=problem, paths=tuple(sorted(conflicts))
             ) from error
         raise _refusal(checkout, "the patch does not fit the files there", error.stderr) from error
-    entries, merged = observer.diff(snapshot.tree)
+    entries, merged = observer.diff(tree)
     paths = {path for entry in entries for path in (entry.path, entry.old_path) if path}
     return merged, sorted(paths)
 
 
-def _is_applied(observer: Observer, patch: bytes) -> bool:
+def _with_ignored(observer: Observer, patch: bytes) -> str:
+    """Take in what the patch names and git ignores here; return the tree of all that lies there.
+
+    A patch that was applied before may itself have had its files ignored.
+    """
+    # What is no patch at all is refused where it is applied.
+    listing = ("apply", "--numstat", "-z", "-")
+    said = observer.git.run(*listing, stdin=patch, accept=(0, 1, 128)).records
+    paths = {record.split(b"\t", 2)[2] for record in said}
+    top = os.fsencode(observer.snapshot.top)
+    unknown = paths.difference(observer.git.run("ls-files", "-z", "--cached").records)
+    there = [path for path in sorted(unknown) if os.path.lexists(os.path.join(top, path))]  # noqa: PTH118 - bytes
+    if not there:
+        return observer.snapshot.tree
+    observer.stage(there)
+    return observer.tree()
+
+
+def _is_applied(observer: Observer, index: bytes, patch: bytes) -> bool:
     """Tell whether the present state is what the patch leads to."""
-    observer.index.write_bytes(observer.snapshot.index)
+    observer.index.write_bytes(index)
     try:
         observer.git.run("apply", "--cached", "--check", "--reverse", "--binary", "-", stdin=patch)
     except GitError:

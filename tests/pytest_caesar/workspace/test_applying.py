@@ -137,6 +137,27 @@ def test_applying_twice_is_applying_once(project: Repository) -> None:
     assert state(project) == before
 
 
+def test_applying_twice_is_applying_once_where_the_patch_has_its_files_ignored(
+    project: Repository,
+) -> None:
+    patch = made_by(
+        project, script("echo '*.log' > .gitignore; echo l > new.log; git add -f .; rm doomed.txt")
+    )
+    assert apply_patch(project.path, patch) is True
+    before = state(project)
+    assert apply_patch(project.path, patch) is False
+    assert state(project) == before
+
+
+def test_a_file_in_the_way_is_named_also_when_git_ignores_it(project: Repository) -> None:
+    patch = made_by(project, script("echo agent > new.log"))
+    project.write(".git/info/exclude", "*.log\n")
+    project.write("new.log", "user\n")
+    assert refused(project, patch).paths == ("new.log",)
+    project.write("new.log", "agent\n")
+    assert apply_patch(project.path, patch) is False
+
+
 def test_work_goes_on_the_users_new_commits(project: Repository) -> None:
     workspace = prepare(ask(project))
     edit(workspace.path, 3, "agent\n")
@@ -154,7 +175,7 @@ def test_a_write_that_fails_half_way_is_taken_back(
 
     def run(self: Git, *arguments: str, **options: object) -> object:
         result = real(self, *arguments, **options)  # type: ignore[arg-type]
-        if arguments[0] == "apply" and not {"--check", "--cached"} & set(arguments):
+        if arguments[0] == "apply" and not {"--check", "--cached", "--numstat"} & set(arguments):
             (project.path / "n.txt").write_text("half")
             raise GitError(
                 argv=("git", "apply"), exit_code=1, stderr="No space", timed_out=False, timeout=1.0
