@@ -260,7 +260,7 @@ class CheckItem(pytest.Item):
         # In the setup phase this is an error, which is no failure of the agent.
         first = self.kit.faults.setdefault((self.bench.agent.id, fault), self.name)
         if first != self.name:
-            fault = f"the same as at {first}"
+            pytest.fail(f"the same fault as at {first}, which is not the agent's", pytrace=False)
         pytest.fail(
             "a fault of the harness or of its surroundings, so that nothing is known of the "
             f"agent:\n{fault}",

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, cast
 
 from caesar_agent.errors import CaesarError
+from pytest_caesar.conformance.ground import Ground, GroundError, from_folder, from_table
 from pytest_caesar.conformance.registry import LEVELS, Level
 
 if sys.version_info >= (3, 11):
@@ -23,10 +24,12 @@ PROFILE_NAME = "caesar-conformance.toml"
 OBJECTIVE = "Look at this repository and say in one sentence what it holds."
 """Given to an agent that does not say what it is for: any agent can do it."""
 
-FILES: Mapping[str, str] = {
-    "README.md": "# Greeter\n\nSays hello to whoever is named.\n",
-    "src/greeter.py": 'def greet(name):\n    return f"Hello, {name}!"\n',
-}
+GROUND = Ground(
+    files={
+        "README.md": "# Greeter\n\nSays hello to whoever is named.\n",
+        "src/greeter.py": 'def greet(name):\n    return f"Hello, {name}!"\n',
+    }
+)
 """The repository of an agent that does not bring one."""
 
 CLAIMS: dict[str, str] = {
@@ -47,9 +50,6 @@ TABLES: dict[str, str] = {
     "delegates": "something that makes it delegate to another agent",
 }
 """Capabilities that are claimed by a table with an ``objective``."""
-
-MAX_FILES, MAX_BYTES = 2000, 64 * 2**20
-"""Files and bytes that a repository of a profile may hold."""
 
 
 class ProfileError(CaesarError):
@@ -77,14 +77,14 @@ class Special:
         timeout: of ``slow``: seconds it is given, and that are not enough.
         answer: of ``asks``: what it is answered; "" takes the first option, or "yes".
         expects: of ``asks``: a text that report or patch contain after that answer, or "".
-        files: a repository of its own, or None for the usual one.
+        ground: a repository of its own, or None for the usual one.
     """
 
     objective: str
     timeout: float = 2.0
     answer: str = ""
     expects: str = ""
-    files: Mapping[str, str | bytes] | None = None
+    ground: Ground | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class Profile:
         exact_objective: nothing may be added to the objective.
         context: handed to it with every task.
         acceptance_criteria: handed to it with the objective.
-        files: its repository: content by path.
+        ground: its repository.
         timeout: seconds that it may take for the objective.
         claims: capabilities by name.
         specials: tables by name.
@@ -110,7 +110,7 @@ class Profile:
     exact_objective: bool = False
     context: str = ""
     acceptance_criteria: tuple[str, ...] = ()
-    files: Mapping[str, str | bytes] = field(default_factory=lambda: FILES)
+    ground: Ground = GROUND
     timeout: float = 60.0
     claims: frozenset[str] = frozenset()
     specials: Mapping[str, Special] = field(default_factory=dict)
@@ -178,7 +178,7 @@ class _Reader:
             exact_objective=self._flag(values, "exact_objective"),
             context=self._text(values, "context", "", "", blank=True),
             acceptance_criteria=self._texts(values, "acceptance_criteria"),
-            files=self._files(values),
+            ground=self._ground(values),
             timeout=self._seconds(values, "timeout", "", default.timeout),
             claims=self._claims(values),
             specials={name: self._special(name, values[name]) for name in TABLES if name in values},
@@ -248,7 +248,7 @@ class _Reader:
             timeout=self._seconds(value, "timeout", table, 2.0),
             answer=self._text(value, "answer", table, ""),
             expects=self._text(value, "expects", table, ""),
-            files=self._table(value["files"], f"{name}.files") if "files" in value else None,
+            ground=self._table(value["files"], f"{name}.files") if "files" in value else None,
         )
         if special.expects and not special.answer:
             raise self._error(
@@ -256,42 +256,23 @@ class _Reader:
             )
         return special
 
-    def _files(self, values: dict[str, Any]) -> Mapping[str, str | bytes]:
+    def _ground(self, values: dict[str, Any]) -> Ground:
         if "repository" in values and "files" in values:
             raise self._error("repository and [files] both say what the repository holds: keep one")
-        if "repository" in values:
-            return self._folder(self._text(values, "repository", "", ""))
-        if "files" not in values:
-            return FILES
-        return self._table(values["files"], "files")
+        if "files" in values:
+            return self._table(values["files"], "files")
+        if "repository" not in values:
+            return GROUND
+        name = self._text(values, "repository", "", "")
+        try:
+            return from_folder(self._path.parent / name)
+        except GroundError as error:
+            raise self._error(f"repository is {name!r}: {error}") from error
 
-    def _table(self, files: Any, table: str) -> Mapping[str, str | bytes]:
+    def _table(self, files: Any, table: str) -> Ground:
         if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
             raise self._error(f"[{table}] is not a table of texts by path")
-        for name in files:
-            parts = PurePosixPath(name).parts
-            if not parts or name.startswith("/") or {"..", ".git", ".caesar"} & set(parts):
-                raise self._error(
-                    f"[{table}] names {name!r}: expected a path inside the repository"
-                )
-        return dict(files)
-
-    def _folder(self, name: str) -> Mapping[str, str | bytes]:
-        folder = self._path.parent / name
-        if not folder.is_dir():
-            raise self._error(f"repository is {name!r}: there is no folder {folder}")
-        files: dict[str, str | bytes] = {}
-        size = 0
-        for path in sorted(folder.rglob("*")):
-            parts = path.relative_to(folder).parts
-            if {".git", ".caesar", "__pycache__"} & set(parts) or path.is_symlink():
-                continue
-            if path.is_file():
-                files[path.relative_to(folder).as_posix()] = data = path.read_bytes()
-                size += len(data)
-            if len(files) > MAX_FILES or size > MAX_BYTES:
-                raise self._error(
-                    f"repository {name!r} holds more than {MAX_FILES} files or {MAX_BYTES} bytes: "
-                    "give a smaller one, it is copied for every delegation"
-                )
-        return files
+        try:
+            return from_table(files)
+        except GroundError as error:
+            raise self._error(f"[{table}] {error}") from error

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -108,17 +107,17 @@ class Stage:
         (root / NEIGHBOUR / "keep.txt").write_text("Nobody's business.\n", encoding="utf-8")
         project = root / scenario.place / "project" if scenario.place else root / "project"
         special = self.profile.specials.get(scenario.special)
-        files = self.profile.files if special is None or special.files is None else special.files
+        ground = special.ground if special and special.ground else self.profile.ground
         if scenario.ground == "folder":
-            _write(project, files)
+            ground.write_into(project)
         else:
             repository = Repository.create(project)
             if scenario.ground == "no commit":
-                _write(project, files)
+                ground.write_into(project)
             else:
-                repository.commit(files or {"README.md": "Empty.\n"})
-        if scenario.may_delegate:
-            _write(project, {".caesar/config.toml": "[policy]\nmax_depth = 3\n"})
+                ground.commit_into(repository)
+            if scenario.may_delegate:
+                repository.write(".caesar/config.toml", "[policy]\nmax_depth = 3\n")
         if scenario.uncommitted:
             (project / USERS_FILE).write_text(_users_text(), encoding="utf-8")
         home = root / "home"
@@ -219,14 +218,6 @@ class _Scene:
     project: Path
     home: Path
     canary: Path
-
-
-def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def _users_text() -> str:

@@ -187,7 +187,9 @@ def _is_false(
     if not found.phantom:
         return False
     outside = path.startswith(("/", "../"))
-    return outside or path in bench.profile.files or not os.path.lexists(run.workspace / path)
+    return (
+        outside or path in bench.profile.ground.files or not os.path.lexists(run.workspace / path)
+    )
 
 
 def _finished(trial: Trial) -> list[FinishedEvent]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from pytest_caesar.conformance.ground import Ground
 from pytest_caesar.conformance.profile import CLAIMS, Profile, Special
 from pytest_caesar.fake_agent import FakeAgents, Step
 
@@ -17,7 +18,7 @@ fake = FakeAgents
 PROFILE = Profile(
     objective="Write out.txt",
     claims=frozenset(CLAIMS),
-    files={"README.md": "one\ntwo\n"},
+    ground=Ground(files={"README.md": "one\ntwo\n"}),
     timeout=30.0,
     specials={
         "asks": Special(objective="Ask", answer="no", expects="the answer was no"),

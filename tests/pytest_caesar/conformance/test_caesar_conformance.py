@@ -179,7 +179,7 @@ def test_the_same_fault_of_the_surroundings_is_told_in_full_once(
 
     result.assert_outcomes(errors=2, deselected=len(REQUIREMENTS) - 2)
     result.stdout.no_fnmatch_line("During handling of the above exception*")
-    assert result.outlines.count("the same as at REPORT-001") == 1
+    assert result.outlines.count("the same fault as at REPORT-001, which is not the agent's") == 1
 
 
 def test_what_failed_last_is_run_alone(pytester: pytest.Pytester) -> None:

@@ -13,6 +13,7 @@ from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks import CHECKS
 from pytest_caesar.conformance.finding import Finding
+from pytest_caesar.conformance.ground import Ground
 from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.registry import REQUIREMENTS
 from pytest_caesar.fake_agent import FakeAgents
@@ -45,7 +46,7 @@ for _ in $(seq 200); do [ -e delegated/d1.json ] && break; sleep 0.05; done
 """
 """Has another agent do a part of the task, without the SDK."""
 
-IGNORING = replace(PROFILE, files={**PROFILE.files, ".gitignore": "*.o\n"})
+IGNORING = replace(PROFILE, ground=Ground(files={**PROFILE.ground.files, ".gitignore": "*.o\n"}))
 
 
 class Part(Bench):

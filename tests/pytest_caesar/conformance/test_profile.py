@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from pytest_caesar.conformance.ground import Ground, from_folder
 from pytest_caesar.conformance.profile import (
-    FILES,
+    GROUND,
     OBJECTIVE,
     ProfileError,
     load_profile,
     parse_profile,
 )
+from pytest_caesar.workspace.repository import Repository
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -22,7 +25,7 @@ def test_an_agent_without_a_profile_gets_a_task_that_any_agent_can_do(tmp_path: 
     profile = load_profile(tmp_path)
 
     assert profile.path is None
-    assert (profile.objective, profile.files) == (OBJECTIVE, FILES)
+    assert (profile.objective, profile.ground) == (OBJECTIVE, GROUND)
     assert profile.level == "robust"
     assert not profile.claims
     assert not profile.specials
@@ -43,14 +46,14 @@ def test_everything_can_be_said(tmp_path: Path) -> None:
 
     profile = load_profile(tmp_path)
 
-    assert profile.files == {"src/a.bin": b"\xff"}
+    assert profile.ground == Ground(files={"src/a.bin": b"\xff"})
     assert profile.acceptance_criteria == ("tests pass",)
     assert profile.claimed("events")
     assert profile.claimed("asks")
     assert profile.claimed("answer")
     assert not profile.claimed("tools")
     assert profile.specials["slow"].timeout == 0.5
-    assert profile.specials["slow"].files == {"a": "b"}
+    assert profile.specials["slow"].ground == Ground(files={"a": "b"})
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,7 @@ def test_everything_can_be_said(tmp_path: Path) -> None:
         ('objective = "x"\n[files]\n"../a" = ""', "[files] names '../a': expected a path inside "),
         ('objective = "x"\n[files]\n"/a" = ""', "[files] names '/a': expected a path inside "),
         ('objective = "x"\n[files]\n".git/config" = ""', "[files] names '.git/config': expected "),
+        ('objective = "x"\n[files]\n"a/b" = ""\na = ""', "[files] names 'a/b' and 'a': one of "),
         ('objective = "x"\n[files]\na = 1', "[files] is not a table of texts by path"),
     ],
 )
@@ -93,10 +97,42 @@ def test_what_is_wrong_is_refused_by_name(tmp_path: Path, text: str, problem: st
         parse_profile(text, path=path)
 
 
+def test_programs_of_a_repository_stay_programs(tmp_path: Path) -> None:
+    program = tmp_path / "run-tests.sh"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (tmp_path / "notes.txt").write_text("")
+
+    ground = from_folder(tmp_path)
+    ground.commit_into(repository := Repository.create(tmp_path / "committed"))
+    ground.write_into(tmp_path / "written")
+
+    assert "100755" in repository.git("ls-tree", "HEAD", "run-tests.sh")
+    assert "100644" in repository.git("ls-tree", "HEAD", "notes.txt")
+    assert repository.status() == ""
+    for folder in ("committed", "written"):
+        assert os.access(tmp_path / folder / "run-tests.sh", os.X_OK)
+
+
+def test_a_repository_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "secret").write_text("")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+
+    with pytest.raises(ProfileError, match=r"repository is '\.': it cannot be read: .*secret"):
+        parse_profile(
+            'objective = "x"\nrepository = "."', path=tmp_path / "caesar-conformance.toml"
+        )
+
+
 def test_a_repository_that_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_caesar.conformance.profile.MAX_FILES", 1)
+    monkeypatch.setattr("pytest_caesar.conformance.ground.MAX_FILES", 1)
     for name in ("a", "b"):
         (tmp_path / name).write_text("")
 
