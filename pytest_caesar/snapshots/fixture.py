@@ -29,7 +29,8 @@ SHARED = frozenset({"/usr", "/usr/local", "/opt"})
 
 MISSING = (
     "caesar_snapshot needs the syrupy plugin, which is not active: install syrupy, and drop "
-    "`-p no:syrupy` from the command line or addopts"
+    "`-p no:syrupy` from the command line or addopts; where PYTEST_DISABLE_PLUGIN_AUTOLOAD is "
+    "set, add `-p syrupy`"
 )
 
 

@@ -447,6 +447,20 @@ def test_without_syrupy_it_says_what_is_missing(pytester: pytest.Pytester, run: 
     )
 
 
+def test_where_no_plugin_is_loaded_by_itself_it_says_how_to_name_syrupy(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile(test_a=ONE)
+    ours = ("-p", "pytest_caesar.plugin")
+    result = pytester.runpytest_subprocess(*ours)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["caesar_snapshot needs *, add `-p syrupy`"])
+    pytester.runpytest_subprocess(*ours, "-p", "syrupy", "--snapshot-update").assert_outcomes(
+        passed=2
+    )
+
+
 def test_the_users_own_snapshots_are_left_alone(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(
         test_it="""
