@@ -60,6 +60,7 @@ class Guard:
         self._on_interrupt = on_interrupt
         self._on_overrun = on_overrun
         self._install = install
+        self._process = os.getpid()
         self._handlers: dict[signal.Signals, Any] = {}
         self._outer: Guard | None = None
         self._over = threading.Event()
@@ -119,6 +120,12 @@ class Guard:
                 raise Interrupted(self.reason)
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if os.getpid() != self._process:
+            # A worker that the agent forked has no task: the signal means what it did before.
+            handler = self._handlers[signal.Signals(number)]
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            os.kill(os.getpid(), number)
+            return
         if not self._closed and self.reason is None:
             threading.Thread(target=self._watch, name="caesar-agent-end", daemon=True).start()
         self.interrupt(f"stopped by {signal.Signals(number).name}", again=False)

@@ -6,14 +6,9 @@ import inspect
 import os
 import shlex
 import sys
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
 from typing import NoReturn, TextIO
-
-from pydantic import ValidationError
 
 from caesar_agent.agent import Agent
 from caesar_agent.agent_errors import DeliveryError, StartError
@@ -21,8 +16,8 @@ from caesar_agent.awaiting import await_result
 from caesar_agent.clock import monotonic
 from caesar_agent.delivery import Delivery
 from caesar_agent.documents import Report
-from caesar_agent.documents.problems import explain
 from caesar_agent.errors import CaesarError
+from caesar_agent.failures import MAX_SUMMARY, describe, trace_of
 from caesar_agent.gathered import Gathered
 from caesar_agent.interruption import Guard
 from caesar_agent.narration import Narrator
@@ -37,15 +32,6 @@ Main = Callable[[Agent], Report | Awaitable[Report]]
 DONE, FAILED, NO_TASK = 0, 1, 2
 """Exit codes: a report that says ``success``, ``partial`` or ``blocked``; one that says
 ``failed``; no task that could be read, or no report that could be written."""
-
-MAX_DETAILS = 16_000
-"""Longest traceback in a report, in characters; its end is kept, which says most."""
-
-MAX_SUMMARY = 300
-"""Longest text of an exception in a summary, in characters."""
-
-PARTS = ("Report", "Change", "CommandRun", "Finding", "Question", "Artifact", "Usage")
-"""Models that an agent may make a report of by hand, whose errors are told in our words."""
 
 
 def run(main: Main) -> NoReturn:
@@ -125,6 +111,7 @@ class _Session:
 
     def __init__(self, start: Start, started: float, stderr: TextIO) -> None:
         self._task = start.task
+        self._process = os.getpid()
         self._stderr = stderr
         self._gathered = Gathered()
         self._narrator = Narrator(start.events, start.task.id)
@@ -143,6 +130,7 @@ class _Session:
 
     def call(self, main: Main, guard: Guard) -> _Ending:
         """Call ``main``, and make an ending of whatever comes of it."""
+        __tracebackhide__ = True
         try:
             try:
                 self._narrator.tell_started(agent=self._task.agent, command=shlex.join(sys.argv))
@@ -151,7 +139,8 @@ class _Session:
                 returned: object = await_result(main(self._agent))
             finally:
                 guard.close()
-                self._programs.end()
+                if not self._forked:
+                    self._programs.end()
         except BaseException as error:  # noqa: BLE001 - everything becomes a report
             if guard.reason is not None:
                 return self._stopped(guard.reason, error)
@@ -164,7 +153,7 @@ class _Session:
         summary = f"The agent was {reason} before it was done."
         details = ""
         if error is not None:
-            details = f"It was here when it was stopped:\n\n{_trace(error)}"
+            details = f"It was here when it was stopped:\n\n{trace_of(error)}"
         return _Ending(report=self._failed(summary, details), problem=summary)
 
     def _exited(self, error: SystemExit) -> _Ending:
@@ -179,14 +168,16 @@ class _Session:
             limit=MAX_SUMMARY,
         )
         return _Ending(
-            report=self._failed(summary, _trace(error)), problem=summary, exit_code=code or FAILED
+            report=self._failed(summary, trace_of(error)),
+            problem=summary,
+            exit_code=code if self._forked else code or FAILED,
         )
 
     def _broken(self, error: BaseException) -> _Ending:
-        tell(_trace(error, limit=None), self._stderr)
-        summary = f"The agent failed: {_describe(error)}"
+        tell(trace_of(error, limit=None), self._stderr)
+        summary = f"The agent failed: {describe(error)}"
         return _Ending(
-            report=self._failed(summary, _trace(error)),
+            report=self._failed(summary, trace_of(error)),
             problem=summary,
             # After a report that stands, only the exit code tells that something broke.
             exit_code=FAILED,
@@ -194,6 +185,7 @@ class _Session:
         )
 
     def _returned(self, value: object) -> _Ending:
+        __tracebackhide__ = True
         if isinstance(value, Report):
             if not value.task_id:
                 value = value.model_copy(update={"task_id": self._task.id})
@@ -237,6 +229,9 @@ class _Session:
     def finish(self, ending: _Ending) -> int:
         """Hand in the report, tell the end, and return the exit code."""
         report = ending.report
+        if self._forked:
+            # A child that the agent forked came out of ``main`` too; its parent reports.
+            return self._exit_code(ending.exit_code, report)
         if ending.problem:
             self._narrator.tell("error", message=ending.problem, fatal=True)
         if not ending.own and self._delivery.submitted is not None:
@@ -247,13 +242,21 @@ class _Session:
         except CaesarError as error:
             tell(f"caesar: {printable(str(error))}\n", self._stderr)
             return NO_TASK
-        code = ending.exit_code
-        if code is None:
-            code = FAILED if report.status == "failed" else DONE
+        code = self._exit_code(ending.exit_code, report)
         self._narrator.tell(
             "finished", status=report.status, summary=report.summary, exit_code=code
         )
         return code
+
+    @property
+    def _forked(self) -> bool:
+        return os.getpid() != self._process
+
+    @staticmethod
+    def _exit_code(asked: int | None, report: Report) -> int:
+        if asked is not None:
+            return asked
+        return FAILED if report.status == "failed" else DONE
 
     def _failed(self, summary: str, details: str) -> Report:
         return self._gathered.report("failed", summary, task_id=self._task.id, details=details)
@@ -284,36 +287,3 @@ def _exit_code(error: SystemExit, stderr: TextIO) -> int:
         return error.code & 0xFF
     tell(f"{error.code}\n", stderr)
     return FAILED
-
-
-def _describe(error: BaseException) -> str:
-    name = type(error).__name__
-    if isinstance(error, ValidationError) and error.title in PARTS:
-        # Made by hand; pydantic says it in many lines, with links.
-        text = f"no valid {error.title}: {'; '.join(map(str, explain(error)))}"
-    else:
-        text = " ".join(str(error).split())
-    return printable(f"{name}: {text}" if text else name, limit=MAX_SUMMARY)
-
-
-def _trace(error: BaseException, *, limit: int | None = MAX_DETAILS) -> str:
-    """Return the traceback from the agent's own code on."""
-    lines = traceback.format_exception(type(error), error, _own_frames(error.__traceback__))
-    text = "".join(lines)
-    if limit is not None and len(text) > limit:
-        text = f"… ({len(text) - limit} characters left out)\n{text[-limit:]}"
-    return text
-
-
-def _own_frames(trace: TracebackType | None) -> TracebackType | None:
-    ours = (__file__, await_result.__code__.co_filename)
-    own = trace
-    while own is not None:
-        frame = own.tb_frame
-        name = frame.f_code.co_filename
-        # What calls ``main`` in our place hides itself as pytest has it.
-        hidden = name in ours or frame.f_locals.get("__tracebackhide__", False)
-        if not hidden and Path(name).parent.name != "asyncio":
-            return own
-        own = own.tb_next
-    return trace

@@ -29,6 +29,56 @@ def stop_when_ready(
     return first + out, err
 
 
+def test_a_worker_that_the_agent_ends_says_nothing_for_the_agent(desk: Desk) -> None:
+    # multiprocessing ends the workers of a pool like this.
+    process = desk.start("""
+        import os, signal, time
+        def main(agent):
+            worker = os.fork()
+            if worker == 0:
+                time.sleep(60)
+                os._exit(0)
+            agent.submit(agent.success("handed in"))
+            os.kill(worker, signal.SIGTERM)
+            status = os.waitpid(worker, 0)[1]
+            print(os.waitstatus_to_exitcode(status))
+        caesar_agent.run(main)
+    """)
+    out, err = process.communicate(timeout=ENOUGH)
+
+    assert (process.returncode, out, err) == (0, "-15\n", "")
+    assert desk.report["summary"] == "handed in"
+    assert desk.told == ["started", "finished"]
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("sys.exit(0)", 0),
+        ("sys.exit(7)", 7),
+        ("raise RuntimeError", 1),
+        ("return agent.failed('of the child')", 1),
+    ],
+)
+def test_a_child_that_comes_out_of_main_reports_nothing(desk: Desk, end: str, code: int) -> None:
+    process = desk.start(f"""
+        import os, sys
+        def main(agent):
+            child = os.fork()
+            if child == 0:
+                {end}
+            agent.submit(agent.success("of the parent"))
+            status = os.waitpid(child, 0)[1]
+            print(os.waitstatus_to_exitcode(status))
+        caesar_agent.run(main)
+    """)
+    out, _ = process.communicate(timeout=ENOUGH)
+
+    assert (process.returncode, out) == (0, f"{code}\n")
+    assert desk.report["summary"] == "of the parent"
+    assert desk.told == ["started", "finished"]
+
+
 SYNC = """
     import time
     def main(agent):
