@@ -139,7 +139,9 @@ def commits_are_declared(bench: Bench, trial: Trial) -> Finding:
     """The same whether it commits or not."""
     run = trial.run
     if run.observation.head in (None, run.task.base_ref):
-        return bench.absent("commits", "it committed nothing")
+        nothing = not run.changes and bench.profile.claimed("writes")
+        told_by = "CHANGES-007" if nothing else ""
+        return bench.absent("commits", "it committed nothing", told_by=told_by)
     if not run.changes:
         return not_exercised("its commit changes nothing")
     if not run.declared.changes:

@@ -75,8 +75,9 @@ def two_at_once_work(bench: Bench, trial: Trial) -> Finding:
 def two_at_once_keep_apart(bench: Bench, trial: Trial) -> Finding:
     """Each has its own workspace and its own report."""
     both = (*trial.earlier, trial.run)
+    mixed = {"report-of-another-task", "event-of-another-task"} - bench.plain.run.codes
     for run in both:
-        if "report-of-another-task" in run.codes or "event-of-another-task" in run.codes:
+        if run.codes & mixed:
             return failed(
                 "of two tasks at once, one was told of in the other's place: take every path from "
                 "the variables of your own process"

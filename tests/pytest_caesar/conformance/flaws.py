@@ -111,17 +111,15 @@ class Flaw:
     Attributes:
         scenario: where it shows.
         steps: what the agent does there; elsewhere it does right.
-        also: what else must fail with it.
     """
 
     scenario: str = "plain"
     steps: Steps
-    also: tuple[str, ...] = ()
 
 
-def broken(scenario: str, *also: str) -> Flaw:
+def broken(scenario: str) -> Flaw:
     """Return that nothing works in a scenario."""
-    return Flaw(scenario=scenario, steps=BROKEN, also=also)
+    return Flaw(scenario=scenario, steps=BROKEN)
 
 
 def told(*steps: Step, report: Step = REPORT) -> Flaw:
@@ -189,9 +187,7 @@ FLAWS: Mapping[str, Flaw] = {
             fake.report(changes=[OUT], **FULL),
         )
     ),
-    "CHANGES-007": Flaw(
-        steps=(fake.print("working\n"), *TOLD, FINISHED, fake.report()), also=("CHANGES-008",)
-    ),
+    "CHANGES-007": Flaw(steps=(fake.print("working\n"), *TOLD, FINISHED, fake.report())),
     "CHANGES-008": Flaw(steps=(*TOLD, WRITE, FILE_CHANGED, FINISHED, REPORT)),
     "CHANGES-009": Flaw(steps=(*RIGHT, shell('echo "{}" > "$CAESAR_TASK_FILE"'))),
     "CHANGES-010": Flaw(

@@ -218,6 +218,16 @@ def test_who_takes_on_an_unknown_version_is_told_so_once(tmp_path: Path) -> None
     assert failures(findings) == {"TASK-009"}
 
 
+def test_whose_events_always_name_another_task_is_told_once(tmp_path: Path) -> None:
+    steps = (*WORK, fake.event("message", text="hi", task_id="t_other"), *TOLD, REPORT)
+
+    findings = judged(
+        part(tmp_path, dict.fromkeys(("plain", "together"), steps)), "plain", "together"
+    )
+
+    assert failures(findings) == {"EVENTS-003"}
+
+
 def test_who_uses_an_offered_channel_is_not_put_off_by_it(tmp_path: Path) -> None:
     blocked = fake.report("blocked", "Which?", questions=[{"id": "q", "question": "A or B?"}])
     bench = part(tmp_path, {"offered channel": (ASK, blocked)})
