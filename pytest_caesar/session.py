@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 UNDER_TEST = "caesar_agent_under_test"
 
 IN_FULL = 3
-"""Runs of one test that are shown in full when it fails; the others get one line each."""
+"""Runs of one test that are shown in full when it fails: the last ones, which what failed is
+mostly about; the others get two lines each."""
 
 
 def open_session(config: pytest.Config) -> CaesarSession:
@@ -288,11 +289,11 @@ class CaesarSession:
                     report.sections.append(("caesar: what else was found", problem))
         for index, run in enumerate(state.runs):
             if index >= state.described:
-                make = run_section if index < IN_FULL else brief_section
+                make = run_section if index >= len(state.runs) - IN_FULL else brief_section
                 report.sections.append(make(run))
         state.described = len(state.runs)
-        for index, recovered in enumerate(state.kept[:IN_FULL]):
-            if index >= state.judged:
+        for index, recovered in enumerate(state.kept):
+            if index >= max(state.judged, len(state.kept) - IN_FULL):
                 report.sections.append(verdict_section(recovered, index + 1))
         state.judged = len(state.kept)
         for snapshot in state.snapshots:
