@@ -87,6 +87,7 @@ CODES: dict[str, str] = {
     "refs-changed": "Branches or tags changed while the agent worked.",
     "work-stashed": "The agent stashed work, which is no change.",
     "index-locked": "A git process of the agent left its lock in the workspace.",
+    "configuration-changed": "The configuration of the project was changed beside the workspace.",
     "repository-tampered": "Git's own files, such as its configuration or hooks, were changed.",
     "ignored-file-changed": "A file that git ignores was changed; no patch holds it.",
     "filters-not-run": "Filters of the repository are not run; the agent sees what git stores.",

@@ -44,6 +44,11 @@ MAX_CONFIG_BYTES = 1 << 20
 """A configuration is written by hand; what is larger is another file by mistake."""
 
 
+def project_files(project: Path) -> list[Path]:
+    """Return the files that configure a project, whether they are there or not; later ones win."""
+    return [project / ".caesar" / name for name in ("config.toml", "config.local.toml")]
+
+
 def load_config(project: Path, *, user_config: bool = False, home: Path | None = None) -> Config:
     """Read the layers of a project: user's (when asked for), project's, local.
 
@@ -59,7 +64,7 @@ def load_config(project: Path, *, user_config: bool = False, home: Path | None =
     Raises:
         ConfigError: the first thing that is wrong, with file, key and line.
     """
-    files = [project / ".caesar" / "config.toml", project / ".caesar" / "config.local.toml"]
+    files = project_files(project)
     if user_config:
         files.insert(0, (home or Path.home()) / ".config" / "caesar" / "config.toml")
     config = Config()

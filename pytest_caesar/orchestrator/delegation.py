@@ -26,6 +26,7 @@ from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.attendance import Attendance
 from pytest_caesar.orchestrator.brief import render_brief
+from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
 from pytest_caesar.orchestrator.gathering import gather
 from pytest_caesar.orchestrator.left_behind import LeftBehind, noted
 from pytest_caesar.orchestrator.logs import Log
@@ -132,6 +133,7 @@ class Delegation:
             start = self._start(directory, workspace, closing)
             closing.enter_context(noted(LeftBehind(directory.path, workspace.path)))
             tree = workspace.path.resolve()
+            watch = ConfigurationWatch.begin(self.project)
             outcome, company = self._perform(start, workspace, undo)
             evidence = gather(start, outcome)
             # Gates are asked of this very tree, so nobody else may write to it before.
@@ -139,6 +141,8 @@ class Delegation:
             observation = observe(kept)
             if observation.verified:
                 evidence = replace(evidence, changes=observed_changes(observation))
+            told = frozenset(tree / change.path for change in observation.changes)
+            company = replace(company, diagnostics=(*company.diagnostics, *watch.findings(told)))
             run = self._run(start, workspace, company, outcome, evidence, observation)
             run = self._judged(self.performer.complete(run), tree)
             return self._recorded(run, directory, workspace)

@@ -249,6 +249,48 @@ def test_a_workspace_that_is_adopted_is_what_it_is(repository: Repository, tmp_p
     assert said == ("read-only", "inplace", True, 90_000)
 
 
+CONFIGURE = "import sys; open(sys.argv[1], 'w').write('[policy]\\nmax_depth = 7\\n')\n" + ECHO
+
+
+@pytest.mark.parametrize("before", ["", "[policy]\nmax_depth = 3\n"])
+def test_configuration_that_changes_beside_the_workspace_is_told(
+    before: str, repository: Repository, tmp_path: Path
+) -> None:
+    configure(repository, before)
+    file = repository.path / ".caesar" / "config.toml"
+    (tmp_path / "configure.py").write_text(CONFIGURE)
+    agent = ProcessAgent(
+        id="a", origin="path", argv=(sys.executable, str(tmp_path / "configure.py"), str(file))
+    )
+
+    run = Orchestrator(agent, project=repository.path).delegate("Look.")
+
+    (told,) = (item for item in run.diagnostics if item.code == "configuration-changed")
+    assert told.message == (
+        f"While the agent worked, {file} changed. Its agents, its policy and its setup commands "
+        "hold for the next delegation: look at it before."
+    )
+    again = Orchestrator(agent, project=repository.path).delegate("Look.")
+    assert "configuration-changed" not in again.codes
+
+
+def test_configuration_that_changes_in_the_workspace_is_a_change_like_any_other(
+    repository: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "configure.py").write_text(CONFIGURE)
+    (repository.path / ".caesar").mkdir()
+    agent = ProcessAgent(
+        id="a",
+        origin="path",
+        argv=(sys.executable, str(tmp_path / "configure.py"), ".caesar/config.toml"),
+    )
+
+    run = Orchestrator(agent, project=repository.path).delegate("Look.", isolation="inplace")
+
+    assert [change.path for change in run.changes] == [".caesar/config.toml"]
+    assert run.codes == {"undeclared-change"}
+
+
 def test_an_agent_that_policy_denies_is_refused_before_anything_is_written(
     repository: Repository, tmp_path: Path
 ) -> None:
