@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,11 @@ MAX_NAMED = 10
 """Paths named in a refusal."""
 
 _COMPLAINT = re.compile(r"^error: (?:patch failed: )?(.+?)(?::\d+)?(?:: [^:]+)?$")
+
+_OBSTRUCTED = re.compile(
+    r"unable to write file '(.+)' mode [0-7]+: (?:Directory not empty|Is a directory|File exists)"
+)
+"""What git does not look for before it writes: a folder that it ignores, say."""
 
 
 class ApplyError(CaesarError):
@@ -87,8 +93,16 @@ def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> bool:
         git.run(*apply, "--check", "-", stdin=merged)
     except GitError as error:
         raise _refusal(checkout, "files are in the way", error.stderr) from error
-    with _restored_on_failure(checkout, paths):
-        git.run(*apply, "-", stdin=merged)
+    try:
+        with _restored_on_failure(checkout, paths):
+            git.run(*apply, "-", stdin=merged)
+    except GitError as error:
+        if found := _OBSTRUCTED.findall(error.stderr):
+            problem = "files are in the way"
+            raise ApplyError(
+                repository=str(checkout.top), problem=problem, paths=tuple(found)
+            ) from error
+        raise
     return True
 
 
@@ -135,11 +149,19 @@ def _with_ignored(observer: Observer, patch: bytes) -> str:
     paths = {record.split(b"\t", 2)[2] for record in said}
     top = os.fsencode(observer.snapshot.top)
     unknown = paths.difference(observer.git.run("ls-files", "-z", "--cached").records)
-    there = [path for path in sorted(unknown) if os.path.lexists(os.path.join(top, path))]  # noqa: PTH118 - bytes
+    there = [path for path in sorted(unknown) if _is_file(os.path.join(top, path))]  # noqa: PTH118 - bytes
     if not there:
         return observer.snapshot.tree
     observer.stage(there)
     return observer.tree()
+
+
+def _is_file(path: bytes) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
 def _is_applied(observer: Observer, index: bytes, patch: bytes) -> bool:

@@ -17,6 +17,7 @@ from typing import Literal
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.monotonic import monotonic, pause
+from pytest_caesar.workspace.copying import copy_file
 from pytest_caesar.workspace.environment import scrubbed_environment
 from pytest_caesar.workspace.errors import PlacingError, SetupFailedError
 from pytest_caesar.workspace.snapshot import read_plain_file
@@ -192,20 +193,12 @@ def _put(key: Key, source: Path, target: Path, path: str) -> list[Diagnostic]:
         ]
     mode = source.lstat().st_mode
     if stat.S_ISDIR(mode):
-        shutil.copytree(source, target, symlinks=True, copy_function=_copy_file)
+        shutil.copytree(source, target, symlinks=True, copy_function=copy_file)
     elif stat.S_ISREG(mode) or stat.S_ISLNK(mode):
-        shutil.copy2(source, target, follow_symlinks=False)
+        copy_file(os.fspath(source), os.fspath(target))
     else:
         return [_skipped(key, path, "it is neither a file nor a folder")]
     return []
-
-
-def _copy_file(source: str, target: str) -> str:
-    """Copy one file of a tree; sockets and FIFOs stay behind."""
-    mode = os.lstat(source).st_mode
-    if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
-        shutil.copy2(source, target, follow_symlinks=False)
-    return target
 
 
 def _skipped(key: Key, path: str, problem: str) -> Diagnostic:

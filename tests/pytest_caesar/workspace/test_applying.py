@@ -158,6 +158,19 @@ def test_a_file_in_the_way_is_named_also_when_git_ignores_it(project: Repository
     assert apply_patch(project.path, patch) is False
 
 
+@pytest.mark.parametrize("kind", ["folder", "fifo"])
+def test_what_is_no_file_and_ignored_is_in_the_way(project: Repository, kind: str) -> None:
+    patch = made_by(project, script("ln -s a.txt cache"))
+    project.write(".git/info/exclude", "cache\n")
+    place = project.path / "cache"
+    if kind == "folder":
+        project.write("cache/c", "c\n")
+    else:
+        os.mkfifo(place)
+    assert refused(project, patch).paths == ("cache",)
+    assert place.exists()
+
+
 def test_work_goes_on_the_users_new_commits(project: Repository) -> None:
     workspace = prepare(ask(project))
     edit(workspace.path, 3, "agent\n")

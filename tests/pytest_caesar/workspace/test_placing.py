@@ -108,6 +108,28 @@ def test_links_inside_a_copied_folder_stay_links_and_sockets_stay_behind(
     assert (workspace.path / "data" / "out").readlink() == tmp_path
 
 
+@pytest.mark.parametrize("path", ["data", "data/hole.bin"])
+def test_holes_in_a_copied_file_stay_holes(project: Repository, path: str) -> None:
+    source = project.path / "data" / "hole.bin"
+    with source.open("wb") as file:
+        file.truncate(1 << 40)
+        file.seek(1 << 30)
+        file.write(b"data")
+    source.chmod(0o640)
+    workspace = prepare(ask(project, copy=(path,)))
+    copy = workspace.path / "data" / "hole.bin"
+    found, made = source.stat(), copy.stat()
+    assert (made.st_size, made.st_mode, made.st_mtime_ns) == (
+        found.st_size,
+        found.st_mode,
+        found.st_mtime_ns,
+    )
+    assert made.st_blocks * 512 < 1 << 20
+    with copy.open("rb") as file:
+        file.seek((1 << 30) - 1)
+        assert file.read(6) == b"\0data\0"
+
+
 def test_a_link_on_the_way_is_not_followed(project: Repository, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project.path / "vendor").symlink_to(tmp_path / "elsewhere")
