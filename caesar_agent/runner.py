@@ -23,7 +23,7 @@ from caesar_agent.interruption import Guard
 from caesar_agent.narration import Narrator
 from caesar_agent.programs import RunningPrograms
 from caesar_agent.start import Start, read_start
-from caesar_agent.telling import tell
+from caesar_agent.telling import settle, tell
 from caesar_agent.terminal import printable
 
 Main = Callable[[Agent], Report | Awaitable[Report]]
@@ -82,6 +82,11 @@ def execute(
     with Guard(session.save, session.abandon, install=install_signals) as guard:
         ending = session.call(main, guard)
         code = session.finish(ending)
+    if session.forked and not install_signals:
+        # The caller goes on in the parent, and must not go on twice.
+        for stream in (sys.stdout, sys.stderr, out):
+            settle(stream)
+        os._exit(code)
     if ending.error is not None and not install_signals:
         raise ending.error
     return code
@@ -139,7 +144,7 @@ class _Session:
                 returned: object = await_result(main(self._agent))
             finally:
                 guard.close()
-                if not self._forked:
+                if not self.forked:
                     self._programs.end()
         except BaseException as error:  # noqa: BLE001 - everything becomes a report
             if guard.reason is not None:
@@ -170,7 +175,7 @@ class _Session:
         return _Ending(
             report=self._failed(summary, trace_of(error)),
             problem=summary,
-            exit_code=code if self._forked else code or FAILED,
+            exit_code=code if self.forked else code or FAILED,
         )
 
     def _broken(self, error: BaseException) -> _Ending:
@@ -229,7 +234,7 @@ class _Session:
     def finish(self, ending: _Ending) -> int:
         """Hand in the report, tell the end, and return the exit code."""
         report = ending.report
-        if self._forked:
+        if self.forked:
             # A child that the agent forked came out of ``main`` too; its parent reports.
             return self._exit_code(ending.exit_code, report)
         if ending.problem:
@@ -249,7 +254,8 @@ class _Session:
         return code
 
     @property
-    def _forked(self) -> bool:
+    def forked(self) -> bool:
+        """Whether this is a child that the agent forked, and not the process that it began in."""
         return os.getpid() != self._process
 
     @staticmethod

@@ -79,6 +79,28 @@ def test_a_child_that_comes_out_of_main_reports_nothing(desk: Desk, end: str, co
     assert desk.told == ["started", "finished"]
 
 
+def test_a_child_that_comes_out_of_main_does_not_go_on_with_what_its_caller_does(
+    desk: Desk,
+) -> None:
+    process = desk.start("""
+        import os
+        from caesar_agent.runner import execute
+        def main(agent):
+            child = os.fork()
+            if child == 0:
+                print("in the child")
+                raise SystemExit(3)
+            os.waitpid(child, 0)
+            return agent.success("of the parent")
+        code = execute(main, environ=os.environ, install_signals=False)
+        print("went on", code)
+    """)
+    out, _ = process.communicate(timeout=ENOUGH)
+
+    assert (process.returncode, out) == (0, "in the child\nwent on 0\n")
+    assert desk.report["summary"] == "of the parent"
+
+
 SYNC = """
     import time
     def main(agent):
