@@ -19,6 +19,7 @@ from caesar_agent.documents.timestamps import parse_timestamp
 from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
+from pytest_caesar.conformance.checks.tool_calls import pair
 from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
 from pytest_caesar.conformance.trial import Trial
 from pytest_caesar.workspace.reconciliation import normalised, reconcile
@@ -29,14 +30,20 @@ SPOILING = {*BROKEN, "event-of-another-task", "events-restarted"}
 
 NO_EVENT = "it told no event of its own"
 SPOILT = (
-    "nothing that it wrote to events.jsonl is an event of this task: see EVENTS-002, EVENTS-003 "
-    "and EVENTS-005"
+    "what it wrote to events.jsonl, or some of it, is lost or no event of this task: see "
+    "EVENTS-002, EVENTS-003 and EVENTS-005"
 )
 
 
 def _wrote(trial: Trial) -> bool:
     """Tell whether it left anything in the log, whole or not."""
     return bool(trial.own_events or trial.run.codes & SPOILING)
+
+
+def _is_spoilt(trial: Trial) -> bool:
+    events = trial.run.events
+    overwritten = bool(events) and not _by_orchestrator(events[0], trial)
+    return overwritten or bool(trial.run.codes & SPOILING)
 
 
 def _no_event(bench: Bench, trial: Trial) -> Finding:
@@ -48,7 +55,9 @@ def _no_event(bench: Bench, trial: Trial) -> Finding:
 
 def _no_tool(bench: Bench, trial: Trial, *, told_by: str = "") -> Finding:
     """Return what it means for a check that no tool was told of."""
-    if not trial.own_events and (_wrote(trial) or bench.profile.claimed("events")):
+    if _is_spoilt(trial):
+        return not_exercised(SPOILT)
+    if not trial.own_events and bench.profile.claimed("events"):
         return _no_event(bench, trial)
     return bench.absent("tools", "it told of no tool", told_by=told_by)
 
@@ -120,18 +129,11 @@ def tools_are_told_when_they_start(bench: Bench, trial: Trial) -> Finding:
     tools = _tools(trial)
     if not tools:
         return _no_tool(bench, trial)
-    running: list[tuple[str, ...]] = []
-    for event in tools:
-        key = (event.id,) if event.id else (event.tool, event.input_summary)
-        if event.status == "started":
-            running.append(key)
-        elif key in running:
-            running.remove(key)
-        else:
-            return failed(
-                f"tool_use {one_line(event.tool or event.id, limit=60)!r} ends and never started: "
-                "tell it with status started before you run it"
-            )
+    for event in pair(tools).unstarted:
+        return failed(
+            f"tool_use {one_line(event.tool or event.id, limit=60)!r} ends and never started: "
+            "tell it with status started before you run it"
+        )
     return PASSED
 
 
@@ -149,6 +151,12 @@ def tool_calls_have_ids(bench: Bench, trial: Trial) -> Finding:
         )
     if len(starts) != len(set(starts)):
         return failed("two tool calls started with the same id")
+    for start, end in pair(tools).renamed:
+        return failed(
+            f"tool_use {one_line(start.tool, limit=60)!r} starts with the id "
+            f"{one_line(start.id, limit=60)!r} and ends with {one_line(end.id, limit=60)!r}: "
+            "repeat the id"
+        )
     return PASSED
 
 
@@ -219,7 +227,7 @@ def it_narrates_in_time(bench: Bench, trial: Trial) -> Finding:
     if not bench.plain.own_events:
         return _no_event(bench, bench.plain)
     if not [event for event in trial.own_events if event.type not in ("error", "finished")]:
-        if trial.run.codes & SPOILING:
+        if _is_spoilt(trial):
             return not_exercised(SPOILT)
         return failed(
             f"it worked for {trial.run.outcome.duration_ms} ms and told nothing before it was "
@@ -254,15 +262,8 @@ def tools_end(bench: Bench, trial: Trial) -> Finding:
     tools = _tools(trial)
     if not tools:
         return _no_tool(bench, trial, told_by="EVENTS-006")
-    keys = [(event.id or (event.tool, event.input_summary), event.status) for event in tools]
-    started = [key for key, status in keys if status == "started"]
-    ended = [key for key, status in keys if status != "started"]
-    for key in ended:
-        if key in started:
-            started.remove(key)
-    if started:
-        return failed(f"{len(started)} tool calls start and never end")
-    return PASSED
+    unended = pair(tools).unended
+    return failed(f"{len(unended)} tool calls start and never end") if unended else PASSED
 
 
 @check("EVENTS-013")

@@ -145,8 +145,27 @@ def test_a_change_that_was_told_once_and_never_made_is_found(tmp_path: Path) -> 
             "REPORT-004",
         ),
         ((fake.print("\x1b[38:2::1:2:3mred\n"), *RIGHT), "PROCESS-010"),
+        (
+            (*WORK, *TOLD, *tool("started", id="a"), *tool("failed", id="b"), FINISHED, REPORT),
+            "EVENTS-007",
+        ),
+        (
+            (*WORK, *TOLD, *tool("started", id="a"), *tool("failed"), FINISHED, REPORT),
+            "EVENTS-007",
+        ),
+        ((*WORK, *TOLD, shell(': > "$CAESAR_EVENTS_PATH"'), FINISHED, REPORT), "EVENTS-005"),
     ],
-    ids=["commits", "declares nothing", "no events", "others' events", "latin-1", "colours"],
+    ids=[
+        "commits",
+        "declares nothing",
+        "no events",
+        "others' events",
+        "latin-1",
+        "colours",
+        "another id at the end",
+        "no id at the end",
+        "a log begun anew",
+    ],
 )
 def test_one_fault_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None:
     assert failures(judged(part(tmp_path, {"plain": steps}), "plain", "deadline")) == {name}
