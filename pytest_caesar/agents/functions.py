@@ -64,7 +64,7 @@ def find_function(text: str, import_root: Path) -> FoundFunction:
             return FoundFunction()
         return FoundFunction(
             problem=f"there is no module {shown(module)} (looked for in {import_root} and on "
-            f"sys.path){_near_module(module, import_root)}"
+            f"sys.path){meant_function(text, import_root) or _near_module(module, import_root)}"
         )
     origin = spec.origin or ""
     if not origin.endswith(".py"):
@@ -83,6 +83,20 @@ def find_function(text: str, import_root: Path) -> FoundFunction:
         problem=f"the module {shown(module)} ({origin}) has no {shown(name)}"
         + near_miss(name, names),
     )
+
+
+def meant_function(text: str, root: Path) -> str:
+    """Return ``; did you mean "module:function"?`` where the file of a module was named, or ""."""
+    file, _, function = text.partition(":")
+    path = Path(file.removesuffix(".py"))
+    module = ".".join(path.parts)
+    if not looks_like_function(f"{module}:{function}"):
+        return ""
+    try:
+        there = (root / f"{path}.py").is_file()
+    except OSError:  # a name that is too long
+        return ""
+    return f"; did you mean {shown(f'{module}:{function}')}?" if there else ""
 
 
 def _find_module(module: str, path: list[str]) -> ModuleSpec | None:

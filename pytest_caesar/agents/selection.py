@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_caesar.agents.errors import SelectionError, near_miss, shown
+from pytest_caesar.agents.functions import meant_function
 from pytest_caesar.agents.paths import absolute
 from pytest_caesar.agents.places import Place, safe_id, search_path
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
@@ -207,7 +208,9 @@ def _nothing(text: str, place: Place) -> SelectionError:
     names = place.names()
     word = text.split(maxsplit=1)[0]
     listed = ", ".join(names) if names else "none"
-    hint = near_miss(text, names) or _near_file(text, place.start)
+    hint = (
+        meant_function(text, place.start) or near_miss(text, names) or _near_file(text, place.start)
+    )
     return refusal(
         text,
         f"there is no such file in {place.start}, no agent of that name, and no command "

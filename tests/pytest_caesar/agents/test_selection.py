@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,29 @@ def test_a_missing_module_is_named_with_the_near_one(write: Write, tmp_path: Pat
     problem = refusal("worke:main", tmp_path).problem
     assert problem.startswith('there is no module "worke" (looked for in ')
     assert problem.endswith('did you mean "worker"?')
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("worker.py:main", "worker:main"),
+        ("./worker.py:main", "worker:main"),
+        ("pack/mod.py:work.inner", "pack.mod:work.inner"),
+        ("pack/mod:work", "pack.mod:work"),
+    ],
+)
+def test_a_function_that_is_named_by_its_file_is_named_by_its_module(
+    write: Write, tmp_path: Path, text: str, meant: str
+) -> None:
+    write("worker.py")
+    write("pack/mod.py")
+    assert f'; did you mean "{meant}"?' in refusal(text, tmp_path).problem
+
+
+@pytest.mark.parametrize("text", ["other.py:main", "worker.py:", "worker.py:a b", "../worker.py:f"])
+def test_no_function_is_meant_where_there_is_none(write: Write, tmp_path: Path, text: str) -> None:
+    write("worker.py")
+    assert re.search(r'did you mean "[^"]*:', refusal(text, tmp_path).problem) is None
 
 
 def test_a_missing_function_is_named_with_the_near_one(write: Write, tmp_path: Path) -> None:
