@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from pytest_caesar.agents.definitions import (
 from pytest_caesar.agents.fallback import fallback_damage
 from pytest_caesar.agents.front_matter import FrontMatter, parse_front_matter
 from pytest_caesar.agents.plugins import PluginRoot, list_plugin_roots, plugin_registry
+from pytest_caesar.agents.reading import read_regular
 
 FAMILIES = (".xcsh", ".claude", ".codex", ".gemini")
 """Highest first."""
@@ -256,15 +256,7 @@ def read_definition(file: Path) -> str:
 
 def read_bytes(file: Path) -> bytes:
     """Read a regular file, one byte more than the limit at most; raises ``OSError``."""
-    # A FIFO must not be waited for, and a file may be swapped after a look at it.
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "not a regular file", str(file))
-        with open(descriptor, "rb", closefd=False) as stream:
-            return stream.read(MAX_DEFINITION_BYTES + 1)
-    finally:
-        os.close(descriptor)
+    return read_regular(file, MAX_DEFINITION_BYTES + 1)
 
 
 def _skipped(file: Path, error: OSError | AgentParsingError) -> Diagnostic:

@@ -10,6 +10,7 @@ from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config, PolicyConfig, Role
 from pytest_caesar.agents.errors import CommandError, SelectionError
 from pytest_caesar.agents.places import Place
+from pytest_caesar.agents.reading import read_regular
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 
@@ -75,7 +76,7 @@ def task_defaults(role: Role | None, policy: PolicyConfig) -> dict[str, Any]:
 
 
 def role_prompt(role: Role, project: Path) -> str:
-    """Return the system prompt of a role, "" when its file does not exist.
+    """Return the system prompt of a role, "" when its file does not exist, or is no file.
 
     The file lies below ``.caesar/`` of the project; a longer text is cut at 1 MiB.
     """
@@ -83,8 +84,7 @@ def role_prompt(role: Role, project: Path) -> str:
         return ""
     file = project / ".caesar" / role.system_prompt_file
     try:
-        with file.open("rb") as stream:
-            return stream.read(MAX_PROMPT_BYTES).decode("utf-8", "replace").strip()
+        return read_regular(file, MAX_PROMPT_BYTES).decode("utf-8", "replace").strip()
     except OSError:
         return ""
 

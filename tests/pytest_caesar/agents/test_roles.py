@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,9 @@ def test_the_prompt_of_the_role_comes_first(write: Write, place: Place, tmp_path
     write(".caesar/roles/tester.md", "Test it.\n")
     assert elect(place).system_prompt == "Test it."
     assert role_prompt(ROLE, tmp_path) == "Test it."
+
+
+def test_a_prompt_that_is_no_file_is_not_waited_for(write: Write, tmp_path: Path) -> None:
+    write(".caesar/roles/other.md", "")
+    os.mkfifo(tmp_path / ".caesar" / "roles" / "tester.md")
+    assert role_prompt(ROLE, tmp_path) == ""
