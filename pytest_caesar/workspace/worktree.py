@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequ
 
 MAX_BRANCHES = 100
 """Names that are tried when a branch of that name exists."""
+
+_BEGINNING = re.compile(r"cannot lock ref '[^']+': '(refs/[^']+)' exists; cannot create")
+"""A ref in whose place git needs a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ def create(
     )
     try:
         _make_room(checkout, undo)
+        undo.callback(_remove_empty_folders, checkout.common_dir / "refs" / "heads" / "caesar")
         branch = _make_refs(git, request, checkout.head, undo)
         undo.callback(_destroy, top, checkout.common_dir)
         # An index in two files cannot be remembered as one, whatever the user has set.
@@ -190,6 +195,15 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
+def _remove_empty_folders(folder: Path) -> None:
+    """Take away what git made for a ref that it then could not write."""
+    with contextlib.suppress(OSError):
+        for below in sorted(folder.iterdir()):
+            with contextlib.suppress(OSError):
+                below.rmdir()
+        folder.rmdir()
+
+
 def _make_refs(git: Git, request: WorkspaceRequest, commit: str, undo: contextlib.ExitStack) -> str:
     """Create branch and keeping ref in one transaction; a taken branch name gets a number."""
     wanted = branch_name(request.task_id, request.objective, request.label)
@@ -204,10 +218,12 @@ def _make_refs(git: Git, request: WorkspaceRequest, commit: str, undo: contextli
         except GitError as error:
             if "reference already exists" in error.stderr:
                 continue
-            if "cannot lock ref" in error.stderr and "exists; cannot create" in error.stderr:
+            if beginning := _BEGINNING.search(error.stderr):
+                name = beginning[1]
+                kind = "branch" if name.startswith("refs/heads/") else "ref"
                 raise OccupiedError(
-                    what=f"a branch called 'caesar' (or one that is the beginning of '{branch}')",
-                    remedy="Rename that branch: git cannot hold both names.",
+                    what=f"the {kind} '{name.removeprefix('refs/heads/')}'",
+                    remedy="Rename it: git cannot hold it and names that begin with it.",
                 ) from error
             raise
         undo.callback(_delete_refs, git, ref, keep)

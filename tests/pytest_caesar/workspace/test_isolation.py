@@ -215,9 +215,22 @@ def test_what_is_in_the_way_of_a_worktree_is_named(
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_branch_called_caesar_is_named_as_the_obstacle(repo: Repository) -> None:
-    repo.git("branch", "caesar")
-    assert "a branch called 'caesar'" in refused(ask(repo), OccupiedError)
+@pytest.mark.parametrize(
+    ("ref", "named"),
+    [
+        ("refs/heads/caesar", "the branch 'caesar'"),
+        ("refs/heads/caesar/helper", "the branch 'caesar/helper'"),
+        ("refs/caesar", "the ref 'refs/caesar'"),
+    ],
+)
+def test_a_ref_in_the_place_of_a_folder_of_refs_is_named(
+    repo: Repository, ref: str, named: str
+) -> None:
+    repo.git("update-ref", ref, "HEAD")
+    assert refused(ask(repo, label="helper"), OccupiedError) == (
+        f"{named} is in the way of the worktree. "
+        "Rename it: git cannot hold it and names that begin with it."
+    )
 
 
 def test_a_folder_that_is_not_in_the_commit_is_refused_for_a_worktree(repo: Repository) -> None:
