@@ -82,7 +82,7 @@ CODES: dict[str, str] = {
     # workspace
     "workspace-unverified": "Git could not tell what changed, so the declaration stands alone.",
     "not-in-patch": "A change that no patch can carry, such as a repository inside the workspace.",
-    "history-rewritten": "HEAD does not come after base_ref any more.",
+    "history-rewritten": "HEAD does not come after base_ref any more, or git cannot tell.",
     "branch-switched": "HEAD stands on another branch than before the agent.",
     "refs-changed": "Branches or tags changed while the agent worked.",
     "work-stashed": "The agent stashed work, which is no change.",
