@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import textwrap
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,12 @@ from pytest_caesar.va.telling import gate_lines
 if TYPE_CHECKING:
     from caesar_agent.documents import Event
     from pytest_caesar.orchestrator.run import Run
+
+CHANGES = 50
+"""Changed paths that are shown; --json and ``pytest-caesar diff`` tell all."""
+
+OF_A_CODE = 10
+"""Diagnostics of one code that are shown."""
 
 LOG_LINES = 12
 """Last lines of a log that are shown of an agent that did not succeed."""
@@ -58,22 +65,39 @@ def describe_run(run: Run, *, width: int | None = None) -> str:
     lines.append(f"process: {how}, {outcome.duration_ms} ms")
     if run.changes_verified_by == "git":
         lines.append(f"changes: {len(run.changes) or 'none'}")
-        lines += [f"  {change.action:<9} {printable(change.path)}" for change in run.changes]
+        shown = run.changes[:CHANGES]
+        lines += [f"  {change.action:<9} {printable(change.path)}" for change in shown]
+        if len(run.changes) > CHANGES:
+            lines.append(f"  … and {len(run.changes) - CHANGES} more")
     else:
         lines.append("changes: not verified by git")
     if run.gates:
         lines += ["gates:", *gate_lines(run)]
     if run.children:
         lines += ["handed on to other agents:", *tree_lines(run)]
-    for item in run.diagnostics:
-        told = f"{item.code}: {one_line(in_options(item.message), limit=300)}"
-        lines += _folded(told, width)
+    lines += _findings(run, width)
     if not run.succeeded:
         directory = TaskDirectory(run.task_dir)
         for log in (directory.raw_log, directory.stderr_log):
             lines += _log(log)
     lines.append(f"task directory: {printable(str(run.task_dir))}")
     return "\n".join(lines) + "\n"
+
+
+def _findings(run: Run, width: int | None) -> list[str]:
+    """Return the diagnostics, of one code a bounded number."""
+    lines: list[str] = []
+    told: Counter[str] = Counter()
+    for item in run.diagnostics:
+        told[item.code] += 1
+        if told[item.code] <= OF_A_CODE:
+            message = one_line(in_options(item.message), limit=300)
+            lines += _folded(f"{item.code}: {message}", width)
+    return lines + [
+        f"{code}: … and {count - OF_A_CODE} more like these"
+        for code, count in told.items()
+        if count > OF_A_CODE
+    ]
 
 
 def width_of(stream: object) -> int | None:

@@ -351,6 +351,20 @@ def test_sentences_are_folded_to_the_width_of_the_terminal(
     assert max(map(len, folded.splitlines()[:-1])) <= 60
 
 
+def test_of_long_lists_the_beginning_and_the_number_are_shown(
+    repository: Repository, tmp_path: Path
+) -> None:
+    text = "#!/bin/sh\nmkdir m; for n in $(seq 60); do echo $n > m/$n; done\n"
+    target = select(script(tmp_path, text), project=tmp_path, start=tmp_path)
+    run = Orchestrator(target, project=repository.path).delegate("Make many files")
+    page = describe_run(run).splitlines()
+    assert "changes: 60" in page
+    assert sum(line.startswith("  created") for line in page) == 50
+    assert "  … and 10 more" in page
+    assert sum(line.startswith("undeclared-change: git shows m/") for line in page) == 10
+    assert "undeclared-change: … and 50 more like these" in page
+
+
 @pytest.mark.parametrize("ident", ["q1; rm -rf /", "\x1b[2J", "-rf", "../q1"])
 def test_no_command_is_made_of_a_hostile_id(tmp_path: Path, ident: str) -> None:
     (tmp_path / ".caesar" / "tasks" / "t_1").mkdir(parents=True)
