@@ -35,6 +35,9 @@ IDS: Final = frozenset({"task_id", "correlationId"})
 PATHS: Final = frozenset({"path", "old_path", "file"})
 """Fields of documents that hold a path of the workspace: only folders of the machine are replaced."""
 
+LONGEST: Final = 60
+"""Characters of the longest placeholder."""
+
 MAX_TASKS: Final = 50
 """Ids of tasks that are looked for in prose: each is one more pass over every text."""
 
@@ -48,12 +51,11 @@ _UUID = re.compile(
 _COMMIT = re.compile(r"(?<!\w)(?:[0-9a-f]{64}|[0-9a-f]{40})(?!\w)")
 _ABBREVIATED = re.compile(r"(?<!\w)[0-9a-f]{7,39}(?!\w)")
 _ELAPSED = re.compile(r"\b(in|took) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|min|minutes?)\b(?! ?<)")
-_PORT = re.compile(r"(?<![\w.])(127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1\]):(\d{2,5})(?![\w.])")
+_PORT = re.compile(r"((?<![\w.])(?:127\.0\.0\.1|0\.0\.0\.0|localhost)|\[::1\]):(\d{2,5})(?![\w.])")
 _PID = re.compile(r"\b(pid|PID)([ =:] ?)(\d+)(?![\w.])")
-_PYTEST_FOLDER = re.compile(
-    r"(?<![\w.+-])(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+(?:/popen-gw\d+)?/[\w.\[\]-]+"
-)
+_PYTEST_FOLDER = r"(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+(?:/popen-gw\d+)?/[\w.\[\]-]+"
 _PLACEHOLDER = re.compile(r"<[\w-]+>\Z")
+_NUMBERED = re.compile(r"<(?:uuid|commit|task|port|pid)-\d+>")
 _ROUNDS: Final = 5
 """Passes over one text at most; what one pass brings together the next one replaces."""
 
@@ -89,6 +91,10 @@ class Normaliser:
             if self._names
             else None
         )
+        self._placeholders = {*self._names.values(), "<tmp_path>", "<time>", "<duration>"}
+        # A folder that pytest made may lie below one that has a placeholder already.
+        known = "".join(f"{re.escape(name)}|" for name in sorted({*self._names.values()}))
+        self._pytest_folder = re.compile(rf"(?:{known}(?<![\w.+-])){_PYTEST_FOLDER}")
         self._commits = tuple(commits)
         self._rules = [(re.compile(pattern), replacement) for pattern, replacement in rules]
         self._numbers: dict[str, dict[str, int]] = {}
@@ -148,8 +154,19 @@ class Normaliser:
 
     def _without_roots(self, text: str) -> str:
         if self._roots is not None:
-            text = self._roots.sub(lambda match: self._names[match[0]], text)
-        return _PYTEST_FOLDER.sub("<tmp_path>", text)
+            text = self._roots.sub(self._root, text)
+        return self._pytest_folder.sub(
+            lambda match: match[0] if self._goes_on(match) else "<tmp_path>", text
+        )
+
+    def _root(self, match: re.Match[str]) -> str:
+        return match[0] if self._goes_on(match) else self._names[match[0]]
+
+    def _goes_on(self, match: re.Match[str]) -> bool:
+        """Tell whether a path is the rest of one whose beginning is a placeholder already."""
+        text, end = match.string, match.start()
+        before = text[text.rfind("<", max(0, end - LONGEST), end) : end]
+        return before in self._placeholders or _NUMBERED.fullmatch(before) is not None
 
     def _without_tasks(self, text: str) -> str:
         for task, placeholder in self._tasks.items():

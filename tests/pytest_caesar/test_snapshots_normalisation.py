@@ -86,6 +86,23 @@ def test_the_longest_root_comes_first() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/tmp/x/tmp/x", "<tmp_path>/tmp/x"),
+        ("/tmp/pytest-of-ana/pytest-3/test_it0/f", "<tmp_path>/f"),
+        ("/home/ana/tmp/pytest-of-ana/pytest-3/test_it0/f", "<tmp_path>/f"),
+        ("/var/pytest-of-ana/pytest-3/test_it0/f", "<tmp_path>/f"),
+        ("<code>/tmp/x</code>", "<code><tmp_path></code>"),
+    ],
+)
+def test_what_follows_a_placeholder_is_the_rest_of_its_path(text: str, expected: str) -> None:
+    roots = {"/tmp/x": "<tmp_path>", "/tmp": "<tmp>", "/home/ana": "<user-home>"}
+    assert Normaliser(roots).text(text) == expected
+    assert Normaliser(roots).path(text) == expected
+    assert Normaliser(roots).path(expected) == expected
+
+
 def test_an_abbreviation_of_a_known_commit_is_that_commit() -> None:
     commit = "1234567890abcdef1234567890abcdef12345678"
     normaliser = Normaliser(commits=[commit])
@@ -145,3 +162,23 @@ def test_the_shape_of_a_document_stays(value: Any) -> None:
     assert json.dumps(normalised) is not None
     if isinstance(value, dict):
         assert sorted(normalised) == sorted(value)
+
+
+PIECES = st.sampled_from(
+    [
+        *("/tmp/x", "/tmp/x/y", "/home/ana", "/pytest-of-ana/pytest-1/test_it0/", "[::1]:99"),
+        *("t_0001", "t_1", "<task-1>", "pid 42", "localhost:8080", "in 3 s", "took 4 ms"),
+        *("2026-03-01T10:00:00Z", "0b9f1c2e-7a1d-4c55-9d3e-2f6a1b7c8d90", "a" * 40, "aaaaaaa"),
+        *(" ", "/", "<", ">", ".", "-", "a", "\n"),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_pieces_that_touch_are_replaced_once_and_for_all(text: str) -> None:
+    def normalised(value: Any) -> Any:
+        roots = {"/tmp/x": "<tmp_path>", "/tmp": "<tmp>", "/home/ana": "<user-home>"}
+        return Normaliser(roots, commits=["a" * 40]).document(value)
+
+    once = normalised({"task_id": "t_0001", "summary": text, "changes": [{"path": text}]})
+    assert normalised(once) == once
