@@ -158,6 +158,10 @@ class Leftovers:
 
     def locked(self, leftover: Leftover) -> str:
         """Say why the worktree must not be touched, or ""."""
+        if leftover.worktree is not None:
+            for folder in (leftover.worktree.parent.parent, leftover.worktree.parent):
+                if folder.is_symlink():
+                    return f"{shown(str(folder))} is a link, and nothing behind it is removed"
         notes = self._notes.get(leftover.worktree) if leftover.worktree else None
         if notes is not None and os.path.lexists(notes / "locked"):
             return "its worktree is locked; git worktree unlock releases it"

@@ -105,6 +105,20 @@ def test_what_is_recorded_nowhere_is_kept(
     assert refs(repository) == before
 
 
+@pytest.mark.parametrize("name", [".caesar", ".caesar/wt"])
+def test_nothing_behind_a_link_is_removed_not_even_by_force(
+    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    run = delegated(repository)
+    folder = repository.path / name
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    code, [task] = clean(repository, capsys, "--force")
+    assert code == 1
+    assert task["kept"] == f"{folder} is a link, and nothing behind it is removed"
+    assert (run.workspace / "new.txt").read_text() == "new\n"
+
+
 def test_what_is_recorded_nowhere_goes_by_force(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
