@@ -97,6 +97,8 @@ def stopped_it_leaves_a_report(_bench: Bench, trial: Trial) -> Finding:
     if unclear is not None:
         return unclear
     if not trial.handed_in:
+        if trial.run.outcome.signal == "SIGKILL":
+            return not_exercised("it had to be killed: see PROCESS-004")
         return failed(
             "stopped at its deadline, it left no valid report: write one (partial or failed) when "
             f"SIGTERM comes\n{trial.described()}"

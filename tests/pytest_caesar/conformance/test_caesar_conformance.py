@@ -249,6 +249,18 @@ def test_an_agent_that_hangs_is_asked_once(pytester: pytest.Pytester, run: Runs)
     assert len({one["run"]["task_id"] for one in transcripts}) == 1
 
 
+def test_an_agent_that_hangs_is_ended_before_its_check_is_shot(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester, text="#!/bin/sh\nexec sleep 60\n")
+
+    result = run(*AGENT, "-k", "REPORT-00", "--timeout=5")
+
+    count = sum(name.startswith("REPORT-00") for name in REQUIREMENTS)
+    result.assert_outcomes(failed=1, skipped=count - 1, deselected=len(REQUIREMENTS) - count)
+    result.stdout.fnmatch_lines(["process: timed out, *"])
+
+
 def test_advice_fails_nothing_and_is_told(pytester: pytest.Pytester, run: Runs) -> None:
     agent_script(pytester, text=HONEST + "printf '\\033[31mred\\033[0m'\n")
 

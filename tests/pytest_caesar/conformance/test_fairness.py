@@ -203,6 +203,12 @@ def test_one_fault_of_asking_is_told_once(steps: Steps, name: str, tmp_path: Pat
     assert failures(judged(part(tmp_path, {"asks": steps}), "asks")) == {name}
 
 
+def test_who_ignores_sigterm_is_told_so_once(tmp_path: Path) -> None:
+    bench = part(tmp_path, {"deadline": (*TOLD, fake.ignore(), fake.hang())})
+
+    assert failures(judged(bench, "deadline")) == {"PROCESS-004"}
+
+
 def test_what_strays_in_every_task_is_told_once(tmp_path: Path) -> None:
     wrong = {
         name: (STRAY, *right(name)[:-1], fake.report(changes=[OUT], **FULL))
