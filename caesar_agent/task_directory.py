@@ -121,7 +121,7 @@ class TaskDirectory:
 
     @contextmanager
     def opened(self) -> Iterator[int]:
-        """Hold the folder open, to write in it.
+        """Hold the folder open, to read and write in it.
 
         With a ``parent`` it is the folder that was made there, or one that was put in its
         place: no link leads to another, neither here nor at a folder above.
@@ -151,19 +151,20 @@ class TaskDirectory:
 
     def read_task(self) -> Reading:
         """Read ``task.json``, unvalidated; at most ``MAX_DOCUMENT_BYTES``."""
-        return self._read("task.json")
+        return self.read("task.json")
 
     def read_report(self) -> Reading:
         """Read ``report.json``, unvalidated; problems have codes ``report-file-…``."""
-        return _recode(self._read("report.json"), _REPORT_CODES)
+        return _recode(self.read("report.json"), _REPORT_CODES)
 
     def read_submission(self) -> Reading:
         """Read ``submission.json``, unvalidated; problems have codes ``submission-…``."""
-        return _recode(self._read("submission.json"), _SUBMISSION_CODES)
+        return _recode(self.read("submission.json"), _SUBMISSION_CODES)
 
-    def _read(self, name: str) -> Reading:
+    def read(self, name: str) -> Reading:
+        """Read a file of the folder, never through a link; at most ``MAX_DOCUMENT_BYTES``."""
         try:
-            with open_folder(self.path) as folder:
+            with self.opened() as folder:
                 reading = read_bounded(Path(name), max_bytes=MAX_DOCUMENT_BYTES, dir_fd=folder)
         except FileNotFoundError:
             return Reading()

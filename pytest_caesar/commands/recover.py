@@ -153,7 +153,7 @@ def read_folder(path: Path) -> Folder:
     report, submission = directory.read_report(), directory.read_submission()
     report_file = report.data
     record = _json_object(directory.path / RECORD_NAME, diagnostics)
-    final_message = _read(directory.path / FINAL_MESSAGE, diagnostics)
+    message = directory.read(FINAL_MESSAGE)
     schema = _read(directory.path / SCHEMA_NAME, diagnostics)
     state = _state(directory.path)
     made = state.get("report_source")
@@ -177,7 +177,8 @@ def read_folder(path: Path) -> Folder:
         report_file_problem=report.problem,
         submission=submission.data,
         submission_problem=submission.problem,
-        final_message=final_message,
+        final_message=message.data,
+        final_message_problem=message.problem,
         schema_expected=schema is not None,
         changes=_changes(record),
     )

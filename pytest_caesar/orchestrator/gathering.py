@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
 from pytest_caesar.agents.catalogue import explain_exit
 from pytest_caesar.agents.launch import FINAL_MESSAGE
 from pytest_caesar.agents.target import ProcessAgent
@@ -24,6 +23,8 @@ def gather(start: Start, outcome: Outcome) -> Evidence:
     raw_log, offset = start.log.read_tail(MAX_LOG_BYTES)
     report = directory.read_report()
     submission = directory.read_submission()
+    # What the CLI itself wrote as its last message.
+    message = directory.read(FINAL_MESSAGE)
     return Evidence(
         task_id=task.id,
         mode=task.mode,
@@ -35,10 +36,8 @@ def gather(start: Start, outcome: Outcome) -> Evidence:
         report_file_problem=report.problem,
         submission=submission.data,
         submission_problem=submission.problem,
-        # What the CLI itself wrote as its last message.
-        final_message=read_bounded(
-            directory.path / FINAL_MESSAGE, max_bytes=MAX_DOCUMENT_BYTES
-        ).data,
+        final_message=message.data,
+        final_message_problem=message.problem,
         schema_expected=start.expected == "schema",
         exit_code=outcome.exit_code,
         signal=outcome.signal,

@@ -100,7 +100,11 @@ def _files(run: Run) -> Iterable[tuple[str, bytes]]:
     if evidence.raw_log_offset:
         message = "raw.log is larger than is read, let alone recorded"
         raise UnfitError(message)
-    for problem in (evidence.report_file_problem, evidence.submission_problem):
+    for problem in (
+        evidence.report_file_problem,
+        evidence.submission_problem,
+        evidence.final_message_problem,
+    ):
         if problem is not None:
             raise UnfitError(problem.message)
     found = {

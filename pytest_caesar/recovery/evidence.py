@@ -54,6 +54,7 @@ class Evidence:
         submission: bytes of ``submission.json``, or None.
         submission_problem: as for ``report_file_problem``.
         final_message: bytes of the file the CLI itself wrote its last message to, or None.
+        final_message_problem: as for ``report_file_problem``.
         schema_expected: the CLI was asked for a structured final message.
         exit_code, signal, timed_out, cancelled: how the process ended.
         killed_after_report: it was ended after it had delivered its report.
@@ -73,6 +74,7 @@ class Evidence:
     submission: bytes | None = None
     submission_problem: Diagnostic | None = None
     final_message: bytes | None = None
+    final_message_problem: Diagnostic | None = None
     schema_expected: bool = False
     exit_code: int | None = 0
     signal: str | None = None

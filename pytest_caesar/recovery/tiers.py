@@ -132,7 +132,9 @@ def recover_without(evidence: Evidence, *sources: str) -> Recovered:
         if source == "channel":
             kept = replace(kept, submission=None, submission_problem=None)
         elif source == "schema":
-            kept = replace(kept, final_message=None, schema_expected=False)
+            kept = replace(
+                kept, final_message=None, final_message_problem=None, schema_expected=False
+            )
         elif source == "file":
             kept = replace(kept, report_file=None, report_file_problem=None)
         elif source == "extracted":
@@ -160,6 +162,15 @@ def _claims(
     final = evidence.final_message
     if final is None and script.final is not None:
         final = script.final.encode("utf-8", "surrogatepass")
+    problem = evidence.final_message_problem
+    if evidence.schema_expected and problem is not None and final is None:
+        claims.append(
+            _document(
+                Source.SCHEMA, "final message", None, task_id, echo, diagnostics, problem=problem
+            )
+        )
+    elif problem is not None:
+        diagnostics.append(problem)
     if evidence.schema_expected and final is not None and final.strip():
         claims.append(
             _document(Source.SCHEMA, "final message", final, task_id, echo, diagnostics, prose=True)

@@ -67,6 +67,35 @@ def test_nothing_is_written_through_a_link_in_the_place_of_a_folder(
     assert {"record-unwritable", "events-unwritable"} <= set(run.codes)
 
 
+@pytest.mark.parametrize("level", ["task directory", "folder above"])
+@pytest.mark.parametrize("name", ["report.json", "submission.json", "final-message.txt"])
+def test_no_report_is_read_through_a_link_in_the_place_of_a_folder(
+    repository: Repository, tmp_path: Path, level: str, name: str
+) -> None:
+    report = '{"protocol": "caesar.report/v1", "status": "partial", "summary": "From elsewhere."}'
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    if level == "task directory":
+        (mine / name).write_text(report)
+        script = f'mv "$CAESAR_TASK_DIR" "$CAESAR_TASK_DIR.gone"; ln -s {mine} "$CAESAR_TASK_DIR"'
+    else:
+        (mine / "t_x").mkdir()
+        (mine / "t_x" / name).write_text(report)
+        script = (
+            f'mv {mine}/t_x "{mine}/$CAESAR_TASK_ID"; cd "$CAESAR_TASK_DIR/.."; '
+            f'mv "$PWD" "$PWD.gone"; ln -s {mine} "$PWD"'
+        )
+    run = delegate(repository, tmp_path, script)
+    assert run.source == "synthesized"
+    assert {"report-file-unreadable", "submission-unreadable"} <= set(run.codes)
+
+
+def test_a_message_file_that_cannot_be_read_is_told(repository: Repository, tmp_path: Path) -> None:
+    run = delegate(repository, tmp_path, 'mkfifo "$CAESAR_TASK_DIR/final-message.txt"')
+    (told,) = (item for item in run.diagnostics if item.code == "file-not-regular")
+    assert told.message == "final-message.txt is a FIFO, not a regular file, and was not opened"
+
+
 def test_a_task_directory_that_was_made_anew_keeps_the_record(
     repository: Repository, tmp_path: Path
 ) -> None:

@@ -96,6 +96,21 @@ def test_a_file_that_could_not_be_read_is_as_good_as_broken() -> None:
     assert problem in verdict.diagnostics
 
 
+def test_a_message_file_that_could_not_be_read_is_broken_where_it_was_asked_for() -> None:
+    problem = Diagnostic(code="file-not-regular", message="final-message.txt is a FIFO")
+
+    asked = recovered(PRINTED, final_message_problem=problem, schema_expected=True)
+    unasked = recovered(PRINTED, final_message_problem=problem)
+
+    assert (asked.source, unasked.source) == ("synthesized", "extracted")
+    assert problem in asked.diagnostics
+    assert problem in unasked.diagnostics
+    without = recover_without(
+        Evidence(task_id=TASK, raw_log=PRINTED, final_message_problem=problem), "schema"
+    )
+    assert without.diagnostics == ()
+
+
 def test_a_broken_file_below_a_good_submission_is_told() -> None:
     verdict = recovered(submission=SUBMITTED, report_file=b"{")
 
