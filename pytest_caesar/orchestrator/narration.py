@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -141,7 +142,25 @@ class Narration:
         self.poll()
 
     def _read_all(self) -> EventReading:
+        problem = self._replaced()
+        if problem is not None:
+            return EventReading((), (problem,))
         return read_events(self._directory.events_file, task_id=self._task.id)
+
+    def _replaced(self) -> Diagnostic | None:
+        """Tell that the path of the log leads to another folder than was made for the task."""
+        try:
+            with self._directory.opened():
+                return None
+        except OSError:
+            if not os.path.lexists(self._directory.path):
+                return None
+        return Diagnostic(
+            code="file-unreadable",
+            message="events.jsonl was not read: another folder, or a link to one, took the place "
+            "of the task directory",
+            path=str(self._directory.events_file),
+        )
 
     def _translate_rest(self) -> list[Diagnostic]:
         """Translate what is left of the stream, as far back as recovery reads at most."""

@@ -90,6 +90,27 @@ def test_no_report_is_read_through_a_link_in_the_place_of_a_folder(
     assert {"report-file-unreadable", "submission-unreadable"} <= set(run.codes)
 
 
+@pytest.mark.parametrize("gone", ["mv", "rm -r"])
+def test_no_event_is_read_through_a_link_in_the_place_of_a_folder(
+    repository: Repository, tmp_path: Path, gone: str
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    away = "mv tasks gone" if gone == "mv" else "rm -r tasks"
+    run = delegate(
+        repository,
+        tmp_path,
+        f'mkdir "{mine}/$CAESAR_TASK_ID"; cd "$CAESAR_TASK_DIR/../.."; '
+        f'cp "$CAESAR_EVENTS_PATH" "{mine}/$CAESAR_TASK_ID"; {away}; ln -s {mine} tasks',
+    )
+    assert run.events == ()
+    told = [item.message for item in run.diagnostics if item.code == "file-unreadable"]
+    assert told[0] == (
+        "events.jsonl was not read: another folder, or a link to one, took the place of the "
+        "task directory"
+    )
+
+
 def test_a_message_file_that_cannot_be_read_is_told(repository: Repository, tmp_path: Path) -> None:
     run = delegate(repository, tmp_path, 'mkfifo "$CAESAR_TASK_DIR/final-message.txt"')
     (told,) = (item for item in run.diagnostics if item.code == "file-not-regular")
