@@ -85,9 +85,7 @@ def finding_line(finding: Diagnostic) -> str:
     return f"{finding.code}: {one_line(finding.message, limit=300)}"
 
 
-def _entries(
-    left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
-) -> list[str] | None:
+def _entries(left: Sequence[object], right: Sequence[object], runs: Sequence[Run]) -> list[str]:
     """List what stands in one of them and not in the other."""
     if {type(item) for item in (*left, *right)} == {Change, ObservedChange}:
         listed = _listed(_apart(left, right, _told), left, right) or ["  both say the same"]
@@ -97,9 +95,7 @@ def _entries(
     return _framed("==", left, right, listed, _next_steps([*apart[0], *apart[1]]), runs)
 
 
-def _texts(
-    left: Sequence[object], right: Sequence[object], runs: Sequence[Run]
-) -> list[str] | None:
+def _texts(left: Sequence[object], right: Sequence[object], runs: Sequence[Run]) -> list[str]:
     """Compare entries with the texts that a test has put in their place."""
     listed = _listed(_apart(left, right, _text), left, right)
     entries = right if isinstance(left[0], str) else left
