@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.task_directory import TaskDirectory, open_regular
+from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
 from caesar_agent.telling import tell
 from caesar_agent.terminal import one_line, printable
 from pytest_caesar.commands.spoken import in_options
@@ -77,9 +77,9 @@ def describe_run(run: Run, *, width: int | None = None) -> str:
         lines += ["handed on to other agents:", *tree_lines(run)]
     lines += _findings(run, width)
     if not run.succeeded:
-        directory = TaskDirectory(run.task_dir)
-        for log in (directory.raw_log, directory.stderr_log):
-            lines += _log(log)
+        # What the harness read of it, whatever lies at its place now.
+        lines += _log("raw.log", run.raw_log[-LOG_BYTES:], len(run.raw_log))
+        lines += _stderr(run.task_dir)
     lines.append(f"task directory: {printable(str(run.task_dir))}")
     return "\n".join(lines) + "\n"
 
@@ -141,20 +141,30 @@ def _folded(text: str, width: int | None) -> list[str]:
     )
 
 
-def _log(path: Path) -> list[str]:
-    """Return the end of a log, each line escaped; nothing of one that is empty or gone."""
-    descriptor, _ = open_regular(path)
+def _stderr(task_dir: Path) -> list[str]:
+    """Return the end of what an agent with a native stream printed on stderr."""
+    name = TaskDirectory(task_dir).stderr_log.name
+    try:
+        with open_folder(task_dir) as folder:
+            descriptor, _ = open_regular(Path(name), dir_fd=folder)
+    except OSError:
+        return []
     if descriptor is None:
         return []
     with os.fdopen(descriptor, "rb") as file:
         size = os.fstat(descriptor).st_size
         file.seek(max(0, size - LOG_BYTES))
-        text = file.read(LOG_BYTES).decode("utf-8", "backslashreplace")
+        return _log(name, file.read(LOG_BYTES), size)
+
+
+def _log(name: str, tail: bytes, size: int) -> list[str]:
+    """Return the end of a log of ``size`` bytes, each line escaped; nothing of an empty one."""
+    text = tail.decode("utf-8", "backslashreplace")
     lines = text.rstrip("\n").split("\n")
     if not text.strip():
         return []
     cut = len(lines) > LOG_LINES or size > LOG_BYTES
-    title = f"the end of {path.name}" if cut else path.name
+    title = f"the end of {name}" if cut else name
     shown = (printable(line.rstrip("\r"), keep="\t") for line in lines[-LOG_LINES:])
     return [
         f"{title}:",

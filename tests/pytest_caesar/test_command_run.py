@@ -323,6 +323,23 @@ def test_of_an_agent_that_failed_the_end_of_its_log_is_shown(
     assert "  | 9\n" not in page
 
 
+def test_no_log_is_shown_that_an_agent_put_in_the_place_of_its_own(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in ("raw.log", "stderr.log"):
+        (mine / name).write_text("of somebody else\n")
+    text = (
+        '#!/bin/sh\necho own words\nmv "$CAESAR_TASK_DIR" "$CAESAR_TASK_DIR.gone"\n'
+        f'ln -s {mine} "$CAESAR_TASK_DIR"\nexit 3\n'
+    )
+    assert main(["run", script(tmp_path, text), "Try.", "--repo", str(repository.path)]) == 1
+    page = capsys.readouterr().out
+    assert "  | own words" in page
+    assert "of somebody else" not in page
+
+
 def test_of_an_agent_that_wrote_no_report_it_is_told_where_it_belongs(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
