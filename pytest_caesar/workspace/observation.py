@@ -15,18 +15,16 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
 from pytest_caesar.workspace import locks, submodules
 from pytest_caesar.workspace.closed_folders import open_up
+from pytest_caesar.workspace.force_added import force_added
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.integrity import find_forgery
-from pytest_caesar.workspace.naming import is_holdable, shown
+from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
-from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_file
+from pytest_caesar.workspace.snapshot import Snapshot, is_within
 from pytest_caesar.workspace.survey import check_ignored, read_head, read_refs
 from pytest_caesar.workspace.tampering import repository_findings
 from pytest_caesar.workspace.values import Kind, Observation, ObservedChange, Patch, Workspace
-
-MIN_INDEX_BYTES = 64 << 20
-"""Bytes of the agent's own index that are read at least; beyond four times the first it is none."""
 
 _ACTIONS: dict[str, Action] = {
     "A": "created",
@@ -132,7 +130,7 @@ def _observe(snapshot: Snapshot) -> Observation:
             if scan.unreadable and not folders and not snapshot.closed:
                 raise _UnverifiedError(f"something cannot be read: {scan.unreadable[0]}")
         before = _before(snapshot, scan)
-        known = {*before, *scan.paths, *_force_added(snapshot, observer)}
+        known = {*before, *scan.paths, *force_added(snapshot, observer)}
         paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
         left_out: dict[bytes, str] = {}
         entries: list[Entry] = []
@@ -185,39 +183,6 @@ def _check_top(snapshot: Snapshot) -> None:
         raise _UnverifiedError(f"the folder {snapshot.top} is gone")
     if os.path.realpath(snapshot.top) != os.fspath(snapshot.top):
         raise _UnverifiedError(f"a symbolic link took the place of {snapshot.top}")
-
-
-def _force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
-    """Return ignored files that the agent put into its own index, by ``git add --force`` say.
-
-    What it tracks it means to hand in. Its index is read as data, in our own git directory.
-    """
-    limit = max(MIN_INDEX_BYTES, 4 * len(snapshot.index))
-    index = read_plain_file(snapshot.git_dir / "index", limit)
-    if not index or index in (snapshot.index, snapshot.first_index):
-        return []
-    theirs = observer.folder / "their-index"
-    theirs.write_bytes(index)
-    git = replace(observer.git, variables={**observer.git.variables, "GIT_INDEX_FILE": str(theirs)})
-    # Beside our own: a tree to compare with would be one that the agent can forge.
-    ours = observer.git.start("ls-files", "-z", "--cached")
-    try:
-        records = git.run("ls-files", "-z", "--cached").records
-    except BaseException as error:
-        ours.stop()
-        if isinstance(error, GitError):
-            return []  # the agent's index is broken; its files are seen without it
-        raise
-    top = os.fsencode(snapshot.top)
-    return [
-        path
-        for path in set(records).difference(ours.finish().records)
-        # An index can be written by anybody: such names are no files of the work tree.
-        if is_holdable(path)
-        and not is_within(path, snapshot.excluded)
-        and os.path.lexists(full := os.path.join(top, path))  # noqa: PTH118 - bytes
-        and not os.path.isdir(full)  # noqa: PTH112 - bytes
-    ]
 
 
 def _ignored(snapshot: Snapshot, paths: list[bytes]) -> list[bytes]:

@@ -376,6 +376,18 @@ def test_a_forged_base_does_not_hide_a_file_that_was_added_by_force(repo: Reposi
     assert actions(observed(repo, agent)) == {"kept.log": "created"}
 
 
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+def test_a_file_that_was_added_by_force_is_told_under_a_split_index(
+    repo: Repository, isolation: str
+) -> None:
+    repo.commit({".gitignore": "*.log\n"})
+    command = "echo x > kept.log; git update-index --split-index; git add --force kept.log"
+
+    observation = observed(repo, script(command), isolation=isolation)
+
+    assert actions(observation) == {"kept.log": "created"}
+
+
 def test_replacement_objects_and_grafts_change_nothing(repo: Repository) -> None:
     observation = observed(
         repo,
