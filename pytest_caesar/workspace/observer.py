@@ -74,15 +74,13 @@ class Observer:
         self.index = folder / "index"
         (folder / "refs").mkdir()
         (folder / "info").mkdir()
-        (folder / "objects" / "info").mkdir(parents=True)
+        (folder / "objects").mkdir()
         (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
         (folder / "config").write_bytes(snapshot.config)
         (folder / "excludes").write_bytes(snapshot.excludes)
         (folder / "info" / "attributes").write_bytes(snapshot.attributes)
         if snapshot.sparse is not None:
             (folder / "info" / "sparse-checkout").write_bytes(snapshot.sparse)
-        alternates = b"".join(_alternate(path) + b"\n" for path in snapshot.objects)
-        (folder / "objects" / "info" / "alternates").write_bytes(alternates)
         if snapshot.index:
             self.index.write_bytes(snapshot.index)
             # Git compares by content what is as young as the index file itself.
@@ -93,6 +91,7 @@ class Observer:
                 "GIT_DIR": str(folder),
                 "GIT_WORK_TREE": str(snapshot.top),
                 "GIT_INDEX_FILE": str(self.index),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_alternate, snapshot.objects)),
             },
             isolated=True,
             fifos=Fifos(snapshot.top, snapshot.objects),
@@ -281,11 +280,11 @@ def _field(output: bytes, position: int) -> tuple[bytes, int]:
     return output[position:end], end + 1
 
 
-def _alternate(path: Path) -> bytes:
-    raw = os.fsencode(path)
-    if raw.startswith((b'"', b"#")) or b"\n" in raw:
-        raw = b'"' + raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
-    return raw
+def _alternate(path: Path) -> str:
+    text = os.fspath(path)
+    if text.startswith(('"', "#")) or ":" in text:
+        text = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return text
 
 
 def _lines(result: Result) -> list[str]:

@@ -19,7 +19,7 @@ from pytest_caesar.workspace.isolation import decide, prepare
 from pytest_caesar.workspace.observation import observe
 from pytest_caesar.workspace.repository import Repository
 from pytest_caesar.workspace.values import WorkspaceRequest
-from tests.pytest_caesar.workspace.support import actions, ask, codes, sh
+from tests.pytest_caesar.workspace.support import actions, ask, codes, script, sh, work
 
 
 def everything(folder: Path) -> list[str]:
@@ -355,3 +355,20 @@ def test_an_observation_does_not_depend_on_the_working_folder(
     monkeypatch.chdir("/")
     (workspace.path / "b").write_text("b")
     assert actions(observe(workspace)) == {"b": "created"}
+
+
+@pytest.mark.parametrize(
+    "name", ["a:b", '"quoted"', "#a", "back\\slash", "per%cent $HOME", "naïve ünï", 'a":"b\\:']
+)
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+def test_a_repository_may_be_called_anything(tmp_path: Path, name: str, isolation: str) -> None:
+    # Old objects must be found: they lie where the name leads.
+    repository = Repository.create(tmp_path / name)
+    repository.commit({"a.txt": "one\n"})
+
+    workspace, observation = work(repository, script("echo two > a.txt"), isolation=isolation)
+
+    assert observation.verified, observation.diagnostics
+    assert actions(observation) == {"a.txt": "modified"}
+    assert b"-one" in bytes(observation.patch)
+    assert name in str(workspace.path)
