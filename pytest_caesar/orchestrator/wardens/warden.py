@@ -107,6 +107,7 @@ class Warden:
             if now() >= deadline:
                 self._end("deadline", grace)
             if self.why and now() >= self.kill_at:
+                self._note(self._living())
                 self._signal_all(signal.SIGKILL)
                 give_up_at = give_up_at or now() + KILL_WAIT
                 if now() >= give_up_at:

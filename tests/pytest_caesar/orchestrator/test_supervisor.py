@@ -141,6 +141,22 @@ def test_a_daemon_that_left_its_session_is_found_and_ended(bench: Bench, how: st
     assert not is_alive(pid)
 
 
+def test_what_left_the_session_is_named_also_where_the_agent_had_to_be_killed(
+    bench: Bench,
+) -> None:
+    outcome = bench.sh(
+        "trap '' TERM; setsid sh -c 'echo $$ >> \"$CAESAR_TASK_DIR/pids\"; exec sleep 60' &"
+        'while [ ! -s "$CAESAR_TASK_DIR/pids" ]; do sleep 0.01; done; sleep 60 & wait',
+        timeout=1,
+        grace=0.2,
+    )
+    assert (outcome.status, outcome.signal) == ("timed_out", "SIGKILL")
+    assert [(item.pid, item.found_by) for item in outcome.leaked] == [
+        (bench.pids()[0], "descendant")
+    ]
+    assert bench.living() == []
+
+
 def test_a_process_that_is_never_the_same_for_long_is_caught(bench: Bench) -> None:
     outcome = bench.child("hopper")
     assert outcome.leaked
