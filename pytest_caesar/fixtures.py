@@ -11,10 +11,10 @@ from pytest_caesar import test_deadline
 from pytest_caesar.orchestrator import reaper
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.progress import progress_of
 from pytest_caesar.recordings.choice import cassette_of
 from pytest_caesar.session import CaesarSession, NoAgent
+from pytest_caesar.settings import orchestrator_settings
 from pytest_caesar.snapshots.fixture import CaesarSnapshot
 
 if TYPE_CHECKING:
@@ -54,11 +54,8 @@ def make_orchestrator(
     orchestrator = kind(
         None if isinstance(agent, NoAgent) else agent,
         project=project,
-        settings=OrchestratorSettings(
-            pass_env=session.settings.pass_env,
-            user_config=session.settings.user_config,
-            agents_root=session.settings.project,
-            runner=session.settings.runner,
+        settings=orchestrator_settings(
+            session.settings,
             on_event=None if session.is_worker else progress_of(request.config),
             seconds_left=functools.partial(test_deadline.seconds_left, request.node.nodeid),
         ),

@@ -144,8 +144,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     parser.addini(
         "caesar_main_spawns", "agents that the main session may start, as in spawns", default="*"
     )
-
     parser.addini("caesar_record", "as --caesar-record", default="off")
+    parser.addini(
+        "caesar_linger", "how long an agent may go on after its report, such as 10s", default=""
+    )
 
 
 def _stay_registered_once(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -198,6 +200,7 @@ INI = {
     "caesar_junit": True,
     "caesar_subprocess": False,
     "caesar_record": "off",
+    "caesar_linger": "",
 }
 """Keys of the ini file that are checked before anything is collected, and their defaults."""
 

@@ -16,9 +16,10 @@ import pytest
 from pytest_caesar.advice import repeated_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_caesar.agents.target import AgentTarget
+    from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 PATH_OPTIONS = (
     "--caesar-agent",
@@ -67,6 +68,7 @@ class Settings:
         conformance_report: file for what became of each requirement, or None.
         hostile: every delegation runs in hostile surroundings.
         runner: what runs agent definitions; a path in it is absolute; or None.
+        linger: seconds an agent may go on after it has delivered its report, or None.
         ini: the ini file, or None.
         repeated: options of the command line that a test needs to run again as it ran.
     """
@@ -88,6 +90,7 @@ class Settings:
     conformance_report: Path | None = None
     hostile: bool = False
     runner: str | None = None
+    linger: float | None = None
     ini: Path | None = None
     repeated: tuple[str, ...] = ()
 
@@ -146,6 +149,7 @@ def read_settings(config: pytest.Config) -> Settings:
         hostile=config.getoption("caesar_hostile"),
         runner=_runner(config.getoption("caesar_runner"), started)
         or _runner(ini("caesar_runner"), ini_folder),
+        linger=_linger(ini("caesar_linger"), config.inipath),
         ini=config.inipath,
         repeated=_repeated(config),
     )
@@ -160,6 +164,18 @@ def _ini(config: pytest.Config, key: str) -> Any:
             raise
         expected = "; expected true or false" if key in BOOLEANS else ""
         raise pytest.UsageError(f"{key}{_in_file(config.inipath)}: {error}{expected}") from error
+
+
+def _linger(text: str, ini: Path | None) -> float | None:
+    if not text.strip():
+        return None
+    from pytest_caesar.agents.durations import parse_duration  # noqa: PLC0415 - seldom needed
+    from pytest_caesar.agents.errors import DurationError  # noqa: PLC0415 - likewise
+
+    try:
+        return parse_duration(text) / 1000
+    except DurationError as error:
+        raise pytest.UsageError(f"caesar_linger{_in_file(ini)}: {error}") from error
 
 
 def _in_file(ini: Path | None) -> str:
@@ -219,6 +235,24 @@ def refuse_separate_paths(arguments: Sequence[str], start: Path) -> None:
                 f"{option} {value}: an existing path as a separate argument moves pytest's "
                 f"rootdir; write {option}={value}"
             )
+
+
+def orchestrator_settings(
+    settings: Settings, *, seconds_left: Callable[[], float | None], **more: Any
+) -> OrchestratorSettings:
+    """Return how the orchestrators of a session treat every delegation."""
+    from pytest_caesar.orchestrator.settings import OrchestratorSettings  # noqa: PLC0415 - heavy
+
+    if settings.linger is not None:
+        more["linger"] = settings.linger
+    return OrchestratorSettings(
+        pass_env=settings.pass_env,
+        user_config=settings.user_config,
+        agents_root=settings.project,
+        runner=settings.runner,
+        seconds_left=seconds_left,
+        **more,
+    )
 
 
 def select_agents(settings: Settings) -> tuple[AgentTarget, ...]:

@@ -25,6 +25,7 @@ from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.supervisor import LINGER
 from pytest_caesar.refutations import is_refuted
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="TIME",
         help="such as 90s, 10m, 1h (default: likewise, or 10m); a bare number counts milliseconds",
     )
+    parser.add_argument(
+        "--linger", metavar="TIME",
+        help="how long the agent may go on after its report (default: 5s)",
+    )  # fmt: skip
     parser.add_argument(
         "--context", default="", metavar="TEXT|@FILE", help="what the agent should know"
     )
@@ -143,6 +148,7 @@ def _delegate(args: argparse.Namespace) -> Run:
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
     deadline_ms = None if args.deadline is None else parse_duration(args.deadline)
+    linger = LINGER if args.linger is None else parse_duration(args.linger) / 1000
     target = select(
         args.agent,
         project=project.absolute(),
@@ -157,6 +163,7 @@ def _delegate(args: argparse.Namespace) -> Run:
             pass_env=tuple(args.pass_env),
             on_event=_listener(args),
             runner=args.runner,
+            linger=linger,
         ),
     )
     return orchestrator.delegate(

@@ -22,8 +22,7 @@ from pytest_caesar.conformance.report import write_report
 from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
 from pytest_caesar.conformance.runs import hand_on
 from pytest_caesar.conformance.scenarios import SCENARIOS
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
-from pytest_caesar.settings import how_to_give_an_agent
+from pytest_caesar.settings import how_to_give_an_agent, orchestrator_settings
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -137,13 +136,7 @@ class Conformance:
             agent=agent,
             profile=self.profile,
             folder=lambda: factory.mktemp(name),
-            settings=OrchestratorSettings(
-                pass_env=settings.pass_env,
-                user_config=settings.user_config,
-                agents_root=settings.project,
-                runner=settings.runner,
-                seconds_left=test_deadline.seconds_left,
-            ),
+            settings=orchestrator_settings(settings, seconds_left=test_deadline.seconds_left),
         )
 
     # -- time

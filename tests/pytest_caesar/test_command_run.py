@@ -90,6 +90,7 @@ def test_the_installed_command_works_from_inside_the_repository(
         (["/nowhere/agent", "Do it."], "/nowhere/agent"),
         (["{agent}", "  "], "the objective is empty"),
         (["{agent}", "Do it.", "--deadline", "soon"], "soon"),
+        (["{agent}", "Do it.", "--linger", "a while"], "a while"),
         (["{agent}", "Do it.", "--deadline", "0"], "--deadline is 0 s"),
         (["{agent}", "Do it.", "--deadline", "600h"], "deadline_ms"),
         (["{agent}", "Do it.", "--context", "@/no/such/file"], "--context @/no/such/file"),
@@ -177,6 +178,18 @@ def test_the_unit_of_a_bare_deadline_is_told(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     assert "a bare number counts milliseconds" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_agent_that_goes_on_after_its_report_is_ended_after_the_linger(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = script(tmp_path, WORKER + "sleep 60\n")
+    code, value = call(
+        capsys, "run", agent, "Do it.", "--repo", str(repository.path), "--linger", "200ms"
+    )
+    assert code == 0
+    assert value["report"]["status"] == "success"
+    assert (value["outcome"]["status"], value["outcome"]["signal"]) == ("succeeded", "SIGTERM")
 
 
 def test_a_read_only_task_that_wrote_exits_with_1(

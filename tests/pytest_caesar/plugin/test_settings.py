@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pytest_caesar.plugin.running import Runs
+from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 TEST = "def test_it(): pass"
 
@@ -64,3 +64,46 @@ def test_a_file_is_no_folder_to_keep_runs_in(pytester: pytest.Pytester, run: Run
     file = pytester.makepyfile(TEST)
     expected = f"ERROR: --caesar-keep: {file} is no folder; name one, or what is to be one"
     assert refusals(run(f"--caesar-keep={file.name}")) == [expected]
+
+
+LINGERS = """\
+#!/bin/sh
+printf '{"protocol": "caesar.report/v1", "status": "success", "summary": "Early."}' \\
+    > "$CAESAR_REPORT_PATH"
+sleep %s
+echo late > late.txt
+"""
+ASKS = """
+def test_it(caesar_orchestrator):
+    run = caesar_orchestrator.delegate("Report early.", isolation="inplace")
+    print("killed after report:", run.outcome.killed_after_report)
+    print("late:", (run.workspace / "late.txt").exists())
+    assert run.report.summary == "Early."
+"""
+
+
+@pytest.mark.parametrize(
+    ("linger", "seconds", "told"),
+    [
+        ("200ms", "60", ["*killed after report: True", "late: False"]),
+        ("50s", "0.5", ["*killed after report: False", "late: True"]),
+    ],
+)
+def test_how_long_an_agent_may_go_on_after_its_report_is_said_in_the_ini_file(
+    pytester: pytest.Pytester, run: Runs, linger: str, seconds: str, told: list[str]
+) -> None:
+    pytester.makeini(f"[pytest]\ncaesar_linger = {linger}\n")
+    pytester.makepyfile(ASKS)
+    agent_script(pytester, text=LINGERS % seconds)
+    result = run("--caesar-agent=./agent.sh", "-s")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(told)
+
+
+def test_a_linger_that_is_no_duration_is_named(pytester: pytest.Pytester, run: Runs) -> None:
+    pytester.makeini("[pytest]\ncaesar_linger = a while\n")
+    pytester.makepyfile(TEST)
+    (told,) = refusals(run())
+    assert told.startswith("ERROR: caesar_linger in tox.ini: ")
+    assert "'a while'" in told
+    assert "90s" in told
