@@ -173,7 +173,8 @@ def _parse(line: bytes | None) -> list[Any]:
         text = f"the message is longer than {MAX_MESSAGE_BYTES} bytes"
         return [_refusal(_INVALID_REQUEST, text)]
     try:
-        value = _decode(line)
+        # Not pydantic's own decoder, which refuses lone surrogates.
+        value = json.loads(line, parse_int=_integer)
     except (ValueError, RecursionError):
         text = "the line is not JSON; expected one JSON-RPC message a line"
         return [_refusal(_PARSE_ERROR, text)]
@@ -182,15 +183,12 @@ def _parse(line: bytes | None) -> list[Any]:
     return [_message(part) for part in (value if isinstance(value, list) and value else [value])]
 
 
-def _decode(line: bytes) -> object:
-    # Not pydantic's own decoder, which refuses lone surrogates.
+def _integer(digits: str) -> float:
     try:
-        return json.loads(line)
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise
+        return int(digits)
     except ValueError:
-        # An integer of more digits than Python reads is JSON: whoever takes it refuses it.
-        return json.loads(line, parse_int=float)
+        # More digits than Python reads are JSON too: whoever takes the number refuses it.
+        return float(digits)
 
 
 def _message(value: object) -> SessionMessage | bytes:

@@ -127,10 +127,10 @@ def test_a_lone_surrogate_is_json_and_survives(client: RawClient, task_dir: Path
 
 def test_a_number_of_any_length_is_refused_where_it_stands(client: RawClient) -> None:
     client.raw(
-        b'{"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": {"name": '
+        b'{"jsonrpc": "2.0", "id": 9001, "method": "tools/call", "params": {"name": '
         b'"report_progress", "arguments": {"message": "x", "pct": ' + b"9" * 10_000 + b"}}}\n"
     )
-    assert "at pct: expected a number from 0 to 100" in client.result("long")["error"]
+    assert "at pct: expected a number from 0 to 100" in client.result(9001)["error"]
 
 
 def test_arguments_that_are_nested_too_deeply_are_refused(client: RawClient) -> None:
