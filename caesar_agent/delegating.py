@@ -8,7 +8,6 @@ one first decides what became of it. An orchestrator that takes delegations make
 from __future__ import annotations
 
 import json
-import math
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from caesar_agent import mailbox_files as files
 from caesar_agent.agent_errors import MisuseError
 from caesar_agent.clock import monotonic
+from caesar_agent.documents.fields import MAX_INTEGER
 from caesar_agent.errors import DocumentError
 from caesar_agent.gathered import check_text, check_timeout, texts
 from caesar_agent.mailbox_errors import InvalidTextError, MailboxError
@@ -168,7 +168,8 @@ def _checked(
         value["mode"] = mode
     if timeout is not None:
         check_timeout("delegate", timeout)
-        if math.isfinite(timeout):
+        # Longer than can be written is all the time that is left.
+        if timeout * 1000 <= MAX_INTEGER:
             value["timeout_ms"] = max(1, round(timeout * 1000))
     return value
 

@@ -116,6 +116,15 @@ def test_the_request_says_all_that_was_asked(desk: Desk) -> None:
     }
 
 
+@pytest.mark.parametrize("timeout", [float("inf"), 1e306, 2**63, 10**400])
+def test_a_timeout_beyond_what_can_be_written_is_all_the_time_that_is_left(
+    desk: Desk, timeout: float
+) -> None:
+    with answering(desk, done) as asked:
+        assert delegate(desk, "reviewer", "Read the parser", timeout=timeout).ok
+    assert "timeout_ms" not in asked[0]
+
+
 def test_the_report_of_the_other_agent_comes_back(desk: Desk) -> None:
     with answering(desk, done):
         result = delegate(desk, "reviewer", "Read the parser")
