@@ -8,8 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from caesar_agent.terminal import one_line, printable
-from pytest_caesar.missing_report import missing_report
 from pytest_caesar.orchestrator.time_left import told_seconds
+from pytest_caesar.sources import missing_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

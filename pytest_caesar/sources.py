@@ -1,8 +1,11 @@
-"""Why a report did not come from where a test expected it, and what to do about that."""
+"""Why a report did not come from where it was expected, and what to do about that; pure."""
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+
+from caesar_agent.terminal import one_line
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.run import Run
@@ -48,10 +51,44 @@ def why_not_kept(recovered: Recovered, wanted: str) -> str:
     return f"to caesar_recover a report from {wanted} is given as {GIVEN_BY[wanted]}"
 
 
+def missing_report(run: Run) -> str:
+    """Say that an agent which ended well left no report: the mistake of a first agent.
+
+    Returns:
+        "" where that is not what went wrong.
+    """
+    if (
+        run.source != "synthesized"
+        or run.outcome.status != "succeeded"
+        or _put_file(run)
+        or _submitted(run)
+    ):
+        return ""
+    text = "none: there is no file at $CAESAR_REPORT_PATH"
+    name = PurePosixPath(run.task.report_path).name
+    for change in run.changes:
+        if PurePosixPath(change.path).name == name and change.action != "deleted":
+            path = one_line(change.path, limit=160)
+            return f"{text}; {path} in the workspace is not where it is looked for"
+    return text
+
+
+def _put_file(run: Run) -> bool:
+    """Tell whether anything lay where the report belongs."""
+    evidence = run.evidence
+    return evidence.report_file is not None or evidence.report_file_problem is not None
+
+
+def _submitted(run: Run) -> bool:
+    """Tell whether anything came through the return channel."""
+    evidence = run.evidence
+    return evidence.submission is not None or evidence.submission_problem is not None
+
+
 def _channel(run: Run) -> str:
     if run.task.channel is None:
         return "the task had no return channel: use caesar_answers, or delegate(…, channel=True)"
-    if run.evidence.submission is None and run.evidence.submission_problem is None:
+    if not _submitted(run):
         return "the agent had the channel and did not call submit_report"
     return ""
 
@@ -63,7 +100,7 @@ def _schema(run: Run) -> str:
 
 
 def _file(run: Run) -> str:
-    if run.evidence.report_file is None and run.evidence.report_file_problem is None:
+    if not _put_file(run):
         return "nothing was written to $CAESAR_REPORT_PATH"
     return ""
 

@@ -14,9 +14,9 @@ from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
 from caesar_agent.telling import tell
 from caesar_agent.terminal import one_line, printable
 from pytest_caesar.commands.spoken import in_options
-from pytest_caesar.missing_report import missing_report
 from pytest_caesar.orchestrator.places import caesar_root
 from pytest_caesar.sections import tree_lines
+from pytest_caesar.sources import missing_report
 from pytest_caesar.va.telling import gate_lines
 
 if TYPE_CHECKING:
