@@ -301,7 +301,7 @@ class CaesarSession:
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """Explain comparisons of runs, reports, statuses, sources and snapshots."""
-        from pytest_caesar.explanations import explain  # noqa: PLC0415 - only on failure
+        from pytest_caesar.explanations.comparison import explain  # noqa: PLC0415 - only on failure
 
         state = self._current
         if state is None:

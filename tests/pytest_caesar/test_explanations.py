@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_caesar.explanations import MAX_CHARACTERS, MAX_LINES, explain
+from pytest_caesar.explanations.comparison import MAX_CHARACTERS, explain
+from pytest_caesar.explanations.entries import MAX_LINES
 from pytest_caesar.fake_agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.sources import ORDER, why_not
@@ -109,6 +110,12 @@ def test_texts_that_name_the_entries_are_not_told_as_missing(
     assert explain("in", "c", [*run.changes], runs=[run]) == [
         "'c' in 1 change:",
         "  b created",
+        "each is more than its path: compare [one.path for one in …]",
+        place,
+    ]
+    assert explain("==", ["x", run.changes[0]], ["x"], runs=[run]) == [
+        "2 texts == 1 text:",
+        "  only in the first: b created",
         "each is more than its path: compare [one.path for one in …]",
         place,
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 # Imported here once: each inner run forgets what it imported itself.
-import pytest_caesar.explanations
+import pytest_caesar.explanations.comparison
 import pytest_caesar.fixtures
 import pytest_caesar.records
 import pytest_caesar.sections

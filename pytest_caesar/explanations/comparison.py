@@ -1,4 +1,4 @@
-"""Failed comparisons in the words of the domain."""
+"""A failed comparison, explained by what is compared; runs, reports, event logs and patches here."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.documents import Event, Report
 from caesar_agent.terminal import one_line
-from pytest_caesar.explained_entries import explain_entries, finding_line
-from pytest_caesar.explained_words import explain_word
+from pytest_caesar.explanations.entries import MAX_LINES, explain_entries, finding_line
+from pytest_caesar.explanations.words import explain_word
 from pytest_caesar.orchestrator.run import Events, Run
 from pytest_caesar.progress import told
 from pytest_caesar.recovery.evidence import Source, Status
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_caesar.recovery.evidence import Recovered
-
-MAX_LINES = 8
-"""Lines of an explanation: pytest cuts what is longer."""
 
 MAX_CHARACTERS = 640
 """Characters of an explanation: pytest cuts what is longer, and the end is what to do next."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from caesar_agent.terminal import one_line
-from pytest_caesar.explained_entries import finding_line
+from pytest_caesar.explanations.entries import finding_line
 from pytest_caesar.orchestrator.run import REMARKS, Run
 from pytest_caesar.recovery.evidence import Source, Status
 from pytest_caesar.sections import process_line, task_directory
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_caesar.recovery.evidence import Recovered
-
-MAX_LINES: Final = 8
-"""Lines of an explanation."""
 
 
 def explain_word(
@@ -63,7 +60,7 @@ def explain_word(
         *map(finding_line, weighty[:2]),
         *ending,
     ]
-    return [*lines[: MAX_LINES - len(place)], *place]
+    return [*lines, *place]
 
 
 def _words(other: object) -> list[str] | None:

@@ -59,7 +59,7 @@ NOT_ALIKE: Final = "a declared change never equals an observed one: see run.reco
 """What to do where ``run.declared.changes`` is compared with ``run.changes``."""
 
 MAX_LINES: Final = 8
-"""Lines of an explanation."""
+"""Lines of an explanation: pytest cuts what is longer."""
 
 
 def explain_entries(op: str, left: object, right: object, runs: Sequence[Run]) -> list[str] | None:
@@ -98,8 +98,7 @@ def _entries(left: Sequence[object], right: Sequence[object], runs: Sequence[Run
 def _texts(left: Sequence[object], right: Sequence[object], runs: Sequence[Run]) -> list[str]:
     """Compare entries with the texts that a test has put in their place."""
     listed = _listed(_apart(left, right, _text), left, right)
-    entries = right if isinstance(left[0], str) else left
-    return _framed("==", left, right, listed, [_how_to_name(entries)], runs)
+    return _framed("==", left, right, listed, [_how_to_name((*left, *right))], runs)
 
 
 def _text_in(left: object, right: Sequence[object], runs: Sequence[Run]) -> list[str] | None:
@@ -161,7 +160,7 @@ def _count_of(values: Sequence[object]) -> str:
 
 
 def _how_to_name(entries: Sequence[object]) -> str:
-    text = TEXTS[type(entries[0])]
+    text = next(TEXTS[type(entry)] for entry in entries if type(entry) in TEXTS)
     return f"each is more than its {text}: compare [one.{text} for one in …]"
 
 
