@@ -72,7 +72,7 @@ CODES: dict[str, str] = {
     "submission-unreadable": "submission.json is there and could not be read.",
     "event-line-invalid": "A line of the event log is not an event, and was skipped.",
     "event-line-incomplete": "The last line of the event log has no end; its writer was cut off.",
-    "event-line-torn": "An event stood behind the rest of a line that was cut off; it was read.",
+    "event-line-torn": "An event stood on one line with others or their rests; it was read.",
     "event-line-too-long": "A line of the event log is longer than is read, and was skipped.",
     "event-unsupported-version": "An event is of a version that this reader does not know.",
     "event-of-another-task": "An event names another task, and was skipped.",

@@ -19,7 +19,7 @@ MAX_DIAGNOSTICS = 1000
 """Broken lines that are named one by one; a log of blanks and noise has millions."""
 
 MAX_SALVAGES = 4
-"""Places in a broken line that are tried as the beginning of a whole event."""
+"""Places in a broken line that are tried as the beginning, or as the end, of a whole event."""
 
 _EVENT_START = re.compile(rb'\{[ \t]*"protocol"[ \t]*:[ \t]*"caesar\.event/')
 
@@ -118,17 +118,31 @@ class LineReader:
             self.note("event-line-invalid", str(error).replace("(line 1, column", "(column"))
 
     def _salvage(self, data: bytes) -> bool:
-        """Deliver an event that stands whole at the end of a line that was cut off."""
+        """Deliver the events that stand whole on a line with others or the rests of others."""
         starts = [match.start() for match in _EVENT_START.finditer(data, 1)]
-        for start in starts[-MAX_SALVAGES:]:
-            try:
-                event = Event.from_value(_decode(data[start:]))
-            except DocumentError:
-                continue
-            self.note("event-line-torn", f"{start} bytes before the event are the rest of another")
+        if not starts:
+            return False
+        events, end = _whole_events(data, [*starts, len(data)])
+        rest = [start for start in starts if start >= end]
+        for start in rest[-MAX_SALVAGES:]:
+            ends = [later - start for later in starts if later > start]
+            behind, length = _whole_events(data[start:], [*ends, len(data) - start])
+            if start + length == len(data):
+                self.note(
+                    "event-line-torn",
+                    f"{start - end} bytes before the event are the rest of another",
+                )
+                events, end = [*events, *behind], len(data)
+                break
+        else:
+            if not events:
+                return False
+            where = f"{len(data) - end} bytes behind the event are the beginning of another"
+            together = f"{len(events)} events stand on one line, which is meant for one"
+            self.note("event-line-torn", where if end < len(data) else together)
+        for event in events:
             self._deliver(event)
-            return True
-        return False
+        return True
 
     def _deliver(self, event: Event) -> None:
         if self.task_id is not None and event.task_id != self.task_id:
@@ -139,6 +153,28 @@ class LineReader:
             )
         else:
             self._events.append(event)
+
+
+def _whole_events(data: bytes, ends: list[int]) -> tuple[list[Event], int]:
+    """Return the events that follow each other from the start on, and where the last one ends."""
+    events: list[Event] = []
+    at = missed = 0
+    for end in ends:
+        event = _whole_event(data[at:end])
+        if event is not None:
+            events.append(event)
+            at = end
+        elif (missed := missed + 1) == MAX_SALVAGES:
+            # An event may hold what looks like another one's beginning, but not for ever.
+            break
+    return events, at
+
+
+def _whole_event(data: bytes) -> Event | None:
+    try:
+        return Event.from_value(_decode(data))
+    except DocumentError:
+        return None
 
 
 def _decode(line: bytes) -> object:

@@ -89,10 +89,8 @@ def _show(reading: EventReading, *, as_json: bool) -> None:
 
 
 def _line(event: Event) -> str:
-    kind = one_line(event.type, limit=20)
-    return (
-        f"{event.seq:>4}  {event.at}  {kind:<12}  {one_line(describe(event), limit=LIMIT)}".rstrip()
-    )
+    at, kind = one_line(event.at, limit=40), one_line(event.type, limit=20)
+    return f"{event.seq:>4}  {at}  {kind:<12}  {one_line(describe(event), limit=LIMIT)}".rstrip()
 
 
 def describe(event: Event) -> str:  # noqa: PLR0911 - one for each type

@@ -89,6 +89,17 @@ def test_nothing_of_an_event_acts_on_the_terminal(
     assert not {"\x1b", "\x07", "\r", "\u202e"} & set(out)
 
 
+def test_a_time_of_a_thousand_digits_does_not_fill_the_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log(tmp_path, event(at=f"2026-08-09T10:00:00.{'1' * 1000}Z", text="hello"))
+
+    assert cli.main(["events", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "hello" in out
+    assert len(out) < 100
+
+
 def test_a_task_without_events_shows_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,6 +88,43 @@ def test_an_event_behind_the_rests_of_two_others_is_read() -> None:
     assert found(reading) == [(1, "event-line-torn")]
 
 
+def test_events_that_stand_on_one_line_are_all_read() -> None:
+    glued = line(seq=0).rstrip() + line(seq=1).rstrip() + b" " + line(seq=2)
+    reading = read_events(glued + line(seq=9))
+
+    assert seqs(reading) == [0, 1, 2, 9]
+    assert found(reading) == [(1, "event-line-torn")]
+    assert reading.diagnostics[0].message == "3 events stand on one line, which is meant for one"
+
+
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["a line", "the end"])
+def test_an_event_before_the_beginning_of_another_is_read(end: bytes) -> None:
+    reading = read_events(line(seq=0).rstrip() + line(seq=1)[:40] + end)
+
+    assert seqs(reading) == [0]
+    assert found(reading) == [(1, "event-line-torn")]
+    assert "40 bytes behind the event" in reading.diagnostics[0].message
+
+
+def test_events_on_both_sides_of_what_was_cut_off_are_read() -> None:
+    def before(seq: int) -> bytes:
+        return line(seq=seq).rstrip()
+
+    reading = read_events(
+        before(0) + before(1) + line(seq=2)[:40] + before(3) + line(seq=4) + line(seq=9)
+    )
+
+    assert seqs(reading) == [0, 1, 3, 4, 9]
+    assert found(reading) == [(1, "event-line-torn")]
+
+
+def test_an_event_that_holds_others_is_read_beside_another() -> None:
+    holder = line(seq=0, x=[event(seq=7), event(seq=8)]).rstrip()
+
+    assert seqs(read_events(holder + line(seq=1))) == [0, 1]
+    assert seqs(read_events(line(seq=1).rstrip() + holder + b"\n")) == [1, 0]
+
+
 def test_an_event_quoted_within_another_is_not_read_as_one() -> None:
     quoted = line(seq=7).decode().strip()
     reading = read_events(
@@ -181,6 +218,13 @@ def test_a_line_full_of_beginnings_takes_linear_time() -> None:
     reading = read_events(beginning * 100_000 + b"\n" + line(seq=1))
 
     assert seqs(reading) == [1]
+
+
+@pytest.mark.timeout(30)
+def test_a_line_of_many_events_takes_linear_time() -> None:
+    reading = read_events(line(seq=0).rstrip() * 20_000 + line(seq=1))
+
+    assert len(reading.events) == 20_001
 
 
 @EXAMPLES
