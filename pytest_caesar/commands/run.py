@@ -62,15 +62,17 @@ def add_parser(subparsers: Subparsers) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--mode", choices=("write", "read-only"),
-        help="default: the role's, or write unless [policy] says otherwise",
+        help="default: as the role has it, else [policy], else write",
     )  # fmt: skip
     parser.add_argument(
-        "--isolation", choices=("auto", "worktree", "inplace"), help="default: likewise, or auto"
-    )
+        "--isolation", choices=("auto", "worktree", "inplace"),
+        help="default: as the role has it, else [policy], else auto",
+    )  # fmt: skip
     parser.add_argument(
         "--deadline",
         metavar="TIME",
-        help="such as 90s, 10m, 1h (default: likewise, or 10m); a bare number counts milliseconds",
+        help="such as 90s, 10m, 1h; a bare number counts milliseconds (default: as the role has "
+        "it, else [policy], else 10m)",
     )
     parser.add_argument(
         "--linger", metavar="TIME",
@@ -96,8 +98,9 @@ def add_parser(subparsers: Subparsers) -> None:
         help="give a function a process of its own, as --caesar-subprocess does",
     )  # fmt: skip
     parser.add_argument(
-        "--network", choices=("auto", "on", "off"), help="default: likewise, or auto"
-    )
+        "--network", choices=("auto", "on", "off"),
+        help="default: as the role has it, else [policy], else auto",
+    )  # fmt: skip
     parser.add_argument(
         "--channel",
         action="store_true",

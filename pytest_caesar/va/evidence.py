@@ -37,7 +37,8 @@ def evidence_of(run: Run) -> Evidence:
     ``completed`` takes more than a report of success: the process ended as it should,
     no gate failed, nothing that was promised is missing, a read-only task changed
     nothing. A gate that only gave a warning, or a workspace of which git could not tell
-    what changed, makes the task ``blocked``, for a person to look at. ``partial`` becomes ``failed``, since not every criterion is met.
+    what changed, makes the task ``blocked``, for a person to look at. ``partial`` becomes
+    ``failed``, since not every criterion is met.
 
     Lost are findings, commands, usage, events and diagnostics, the agent's ``details``,
     the contents of changes (an artifact names the patch), and whether the report was
