@@ -15,6 +15,7 @@ from typing import Final
 
 from caesar_agent.task_directory import open_folder, open_regular
 from pytest_caesar.removal import remove_folder
+from pytest_caesar.sparse import data_of, write_at
 
 MAX_DEPTH: Final = 64
 """Levels of folders that are copied; no task needs as many, and each holds a descriptor."""
@@ -28,7 +29,6 @@ MAX_BYTES: Final = 2**30
 MIN_AGE: Final = 3600.0
 """Seconds that a folder of a killed process stays, so that none is taken while it is made."""
 
-_CHUNK: Final = 2**20
 _swept: set[str] = set()
 
 
@@ -154,24 +154,11 @@ class _Copy:
             os.close(source)
 
     def _data(self, source: int, target: int, size: int) -> None:
-        position = 0
-        while (position := _next_data(source, position, size)) < size:
+        for position, chunk in data_of(source, size):
             room = MAX_BYTES - self.bytes
-            if room <= 0:
+            write_at(target, chunk[:room], position)
+            self.bytes += min(len(chunk), room)
+            if len(chunk) > room:
                 self.left_out = self.left_out or f"all beyond {MAX_BYTES} bytes"
                 return
-            end = os.lseek(source, position, os.SEEK_HOLE)
-            chunk = os.pread(source, min(_CHUNK, room, max(end - position, 1)), position)
-            if not chunk:
-                break
-            self.bytes += len(chunk)
-            position += os.pwrite(target, chunk, position)
         os.ftruncate(target, size)
-
-
-def _next_data(descriptor: int, position: int, size: int) -> int:
-    """Return where data goes on behind a hole; ``size`` where none does."""
-    try:
-        return os.lseek(descriptor, position, os.SEEK_DATA) if position < size else size
-    except OSError:  # ENXIO: only a hole is left
-        return size

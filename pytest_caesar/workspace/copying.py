@@ -6,8 +6,7 @@ import os
 import shutil
 import stat
 
-_CHUNK = 1 << 20
-"""Bytes that are copied in one go."""
+from pytest_caesar.sparse import data_of, write_at
 
 _BLOCK = 512
 """Bytes that ``st_blocks`` counts in, whatever the file system."""
@@ -36,23 +35,10 @@ def _copy_data(source: str, target: str, size: int) -> None:
     try:
         new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
-            position = 0
-            while (position := _next_data(old, position, size)) < size:
-                end = min(os.lseek(old, position, os.SEEK_HOLE), size)
-                chunk = os.pread(old, min(_CHUNK, end - position), position)
-                if not chunk:
-                    break
-                position += os.pwrite(new, chunk, position)
+            for position, chunk in data_of(old, size):
+                write_at(new, chunk, position)
             os.ftruncate(new, size)
         finally:
             os.close(new)
     finally:
         os.close(old)
-
-
-def _next_data(descriptor: int, position: int, size: int) -> int:
-    """Return where data goes on behind a hole; ``size`` where none does."""
-    try:
-        return os.lseek(descriptor, position, os.SEEK_DATA) if position < size else size
-    except OSError:  # ENXIO: only a hole is left
-        return size
