@@ -655,6 +655,7 @@ def test_line_ends_that_git_has_changed_are_told_with_the_remedy(
 def test_a_python_among_other_things_does_not_name_their_folder(
     monkeypatch: pytest.MonkeyPatch, prefix: str
 ) -> None:
+    monkeypatch.setattr(sys, "prefix", "/opt/python")
     assert folders_of_this_machine()[sys.prefix] == "<python>"
     monkeypatch.setattr(sys, "prefix", prefix)
     assert "<python>" not in folders_of_this_machine().values()
