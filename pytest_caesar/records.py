@@ -14,7 +14,7 @@ from pytest_caesar.orchestrator.record import run_as_json
 from pytest_caesar.progress import told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pytest
@@ -117,19 +117,25 @@ def junit_property(run: Run) -> tuple[str, str]:
     )
 
 
-def keep(run: Run, folder: Path, *, nodeid: str) -> str | None:
+def keep(runs: Iterable[Run], folder: Path, report: pytest.TestReport) -> list[str]:
     """Copy task directories to ``folder/<test>/<task id>``; links are kept as links.
 
     Args:
-        run: what is kept, with all that other agents did below it.
+        runs: what is kept, with all that other agents did below each.
         folder: where.
-        nodeid: of the test.
+        report: on the test; a section tells it of every run that could not be copied.
 
     Returns:
-        Why something could not be copied, or None.
+        Why runs could not be copied.
     """
-    problems = [_keep_one(one, folder, nodeid) for one in run.tree]
-    return "; ".join(filter(None, problems)) or None
+    found = []
+    for run in runs:
+        problems = [_keep_one(one, folder, report.nodeid) for one in run.tree]
+        problem = "; ".join(filter(None, problems))
+        if problem:
+            found.append(problem)
+            report.sections.append((f"caesar run {run.task.id}: not kept", problem))
+    return found
 
 
 def _keep_one(run: Run, folder: Path, nodeid: str) -> str | None:

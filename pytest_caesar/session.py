@@ -19,23 +19,16 @@ from pytest_caesar.settings import (
     refuse_separate_paths,
     select_agents,
 )
+from pytest_caesar.test_state import STATE, TestState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
 
     from _pytest.terminal import TerminalReporter
 
     from pytest_caesar.agents.target import AgentTarget
-    from pytest_caesar.orchestrator.orchestrator import Orchestrator
-    from pytest_caesar.orchestrator.run import Run
-    from pytest_caesar.recovery.evidence import Recovered
-    from pytest_caesar.snapshots.fixture import CaesarSnapshot
 
 UNDER_TEST = "caesar_agent_under_test"
-
-IN_FULL = 3
-"""Runs of one test that are shown in full when it fails: the last ones, which what failed is
-mostly about; the others get two lines each."""
 
 
 def open_session(config: pytest.Config) -> CaesarSession:
@@ -68,42 +61,6 @@ class NoAgent:
         if name.startswith("__"):
             raise AttributeError(name)
         raise NoAgentError
-
-
-class TestState:
-    """What one execution of one test has used so far.
-
-    Attributes:
-        orchestrators: those whose runs are told in the test's report.
-        snapshots: those whose differences are.
-        kept: verdicts on what is kept of runs, as ``caesar_recover`` gave them.
-        judges: asked once the test's body has passed; what they return is why the test
-            fails. Of a test that fails by itself they are asked for a section.
-        raised: a judge has failed the test.
-        sent: how many runs went into reports.
-        described: how many runs were described in sections.
-        judged: how many verdicts were.
-    """
-
-    __test__ = False
-
-    def __init__(self) -> None:
-        self.orchestrators: list[Orchestrator] = []
-        self.snapshots: list[CaesarSnapshot] = []
-        self.kept: list[Recovered] = []
-        self.judges: list[Callable[[], str | None]] = []
-        self.raised = False
-        self.sent = 0
-        self.described = 0
-        self.judged = 0
-
-    @property
-    def runs(self) -> list[Run]:
-        """Every run so far, in order."""
-        return [run for orchestrator in self.orchestrators for run in orchestrator.runs]
-
-
-STATE: pytest.StashKey[TestState] = pytest.StashKey()
 
 
 class CaesarSession:
@@ -238,7 +195,7 @@ class CaesarSession:
         if state is not None:
             self._send(item, state, report)
             if report.failed:
-                self._describe(state, report)
+                state.describe(report)
             if report.when == "teardown":
                 self._current = None
                 del item.stash[STATE]  # items live as long as the session, runs are large
@@ -251,11 +208,7 @@ class CaesarSession:
         from pytest_caesar.records import junit_property, keep, record  # noqa: PLC0415 - as above
 
         if self.settings.keep is not None:
-            for run in new:
-                problem = keep(run, self.settings.keep, nodeid=item.nodeid)
-                if problem:
-                    self.problems.append(problem)
-                    report.sections.append((f"caesar run {run.task.id}: not kept", problem))
+            self.problems += keep(new, self.settings.keep, report)
         report.caesar_runs = [  # type: ignore[attr-defined]
             record(
                 run,
@@ -273,31 +226,6 @@ class CaesarSession:
         if self.settings.junit and self.config.getoption("xmlpath", None):
             item.user_properties.extend(junit_property(run) for top in new for run in top.tree)
         state.sent += len(new)
-
-    def _describe(self, state: TestState, report: pytest.TestReport) -> None:
-        from pytest_caesar.sections import (  # noqa: PLC0415 - as above
-            brief_section,
-            run_section,
-            verdict_section,
-        )
-
-        # First: what a run looks like may well come of it.
-        if report.when == "call" and not state.raised:
-            for judge in state.judges:
-                problem = judge()
-                if problem:
-                    report.sections.append(("caesar: what else was found", problem))
-        for index, run in enumerate(state.runs):
-            if index >= state.described:
-                make = run_section if index >= len(state.runs) - IN_FULL else brief_section
-                report.sections.append(make(run))
-        state.described = len(state.runs)
-        for index, recovered in enumerate(state.kept):
-            if index >= max(state.judged, len(state.kept) - IN_FULL):
-                report.sections.append(verdict_section(recovered, index + 1))
-        state.judged = len(state.kept)
-        for snapshot in state.snapshots:
-            report.sections.extend(snapshot.take_sections())
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """Explain comparisons of runs, reports, statuses, sources and snapshots."""

@@ -32,11 +32,7 @@ def hand_on(
     settings = session.settings
     runs = [(trial.scenario, run) for trial in trials for run in (*trial.earlier, trial.run)]
     if settings.keep is not None:
-        for _, run in runs:
-            problem = keep(run, settings.keep, nodeid=item.nodeid)
-            if problem:
-                session.problems.append(problem)
-                report.sections.append((f"caesar run {run.task.id}: not kept", problem))
+        session.problems += keep((run for _, run in runs), settings.keep, report)
     if settings.json_path is not None:
         report.caesar_runs = [  # type: ignore[attr-defined]
             as_capped(

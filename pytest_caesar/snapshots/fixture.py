@@ -22,7 +22,8 @@ from pytest_caesar.snapshots.serialisation import KINDS, kind_of, serialise
 if TYPE_CHECKING:
     from syrupy.assertion import AssertionResult, SnapshotAssertion
 
-    from pytest_caesar.session import CaesarSession, TestState
+    from pytest_caesar.session import CaesarSession
+    from pytest_caesar.test_state import TestState
 
 SHARED = frozenset({"/usr", "/usr/local", "/opt"})
 """Where a Python may be installed among other things: a path there need not be of this machine."""
