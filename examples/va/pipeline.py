@@ -60,8 +60,8 @@ class Pipeline:
         if message.type not in {"completed", "failed", "blocked"}:
             return
         evidence = message.payload.evidence
-        task = self.tasks[evidence.task_id]
-        if message.correlation_id == task.current.correlation_id:
+        task = self.tasks.get(evidence.task_id)
+        if task and message.correlation_id == task.current.correlation_id:
             self.tasks[evidence.task_id] = task.advance(message.type, actor=message.source_id)
             self.evidence[evidence.task_id] = evidence
 
