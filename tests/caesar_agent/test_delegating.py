@@ -116,7 +116,7 @@ def test_the_request_says_all_that_was_asked(desk: Desk) -> None:
     }
 
 
-@pytest.mark.parametrize("timeout", [float("inf"), 1e306, 2**63, 10**400])
+@pytest.mark.parametrize("timeout", [float("inf"), 1e306, 2**63, pytest.param(10**400, id="huge")])
 def test_a_timeout_beyond_what_can_be_written_is_all_the_time_that_is_left(
     desk: Desk, timeout: float
 ) -> None:
