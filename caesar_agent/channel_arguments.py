@@ -88,8 +88,10 @@ def _allowed(problem: FieldProblem) -> str:
         return ""
     schema: Any = INPUT_SCHEMAS["submit_report"]
     for step in _STEP.findall(problem.where):
-        schema = schema.get("items" if step.isdecimal() else "properties", {})
-        schema = schema if step.isdecimal() else schema.get(step, {})
+        if step.isdecimal():
+            schema = schema.get("items", {})
+        else:
+            schema = schema.get("properties", {}).get(step, {})
     values = [repr(value) for value in schema.get("enum", ())]
     return f"; expected {', '.join(values[:-1])} or {values[-1]}" if values else ""
 
