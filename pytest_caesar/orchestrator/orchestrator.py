@@ -158,9 +158,9 @@ class Orchestrator:
             CaesarError: the delegation was refused, or the agent could not be started;
                 no worktree, branch or folder is left behind.
         """
-        given = as_given(agent)
-        request = self._wished(
-            given,
+        delegation = self._delegation(
+            as_given(agent),
+            threading.Event(),
             objective=objective,
             context=context,
             constraints=constraints,
@@ -180,7 +180,7 @@ class Orchestrator:
             promised=promised,
             task_fields=task_fields,
         )
-        return self._finish(self._delegation(request, given, threading.Event()).carry_out())
+        return self._finish(delegation.carry_out())
 
     @overload
     def dispatch(self, units: UnitLike, **wishes: Any) -> Dispatched: ...
@@ -217,9 +217,7 @@ class Orchestrator:
             CaesarError: the delegation was refused before anything was written.
         """
         cancelled = threading.Event()
-        given = as_given(agent)
-        request = self._wished(given, objective=objective, **wishes)
-        delegation = self._delegation(request, given, cancelled)
+        delegation = self._delegation(as_given(agent), cancelled, objective=objective, **wishes)
         target = delegation.agent
         if isinstance(target, FunctionAgent) and not target.subprocess:
             raise DelegationError(
@@ -231,19 +229,17 @@ class Orchestrator:
     def check(
         self, objective: str, *, agent: AgentTarget | str | Path | None = None, **wishes: Any
     ) -> None:
-        """Refuse what ``delegate`` would refuse before an agent starts; takes what it takes.
+        """Refuse what ``delegate`` would refuse without a look at the workspace; takes what it takes.
 
         Raises:
             CaesarError: as ``delegate``; nothing was written in any case.
         """
-        given = as_given(agent)
-        request = self._wished(given, objective=objective, **wishes)
-        self._planned(request, given, threading.Event()).check()
+        planned = self._planned(as_given(agent), threading.Event(), objective=objective, **wishes)
+        planned.check()
 
-    def _wished(self, agent: AgentTarget | str | None, **wishes: Any) -> Request:
+    def _wished(self, agent: AgentTarget | str | None, config: Config, **wishes: Any) -> Request:
         """Return what is asked for by the names of ``delegate``, and what nobody said filled in."""
         inspect.signature(self.delegate).bind(**wishes)
-        config = self._config()
         role = role_named(config, wishes.get("role"))
         if role and role.builtin and (agent is not None or self.agent is not None):
             role = None  # a word of the caller's, which elected nobody
@@ -267,27 +263,22 @@ class Orchestrator:
         return run
 
     def _delegation(
-        self,
-        request: Request,
-        agent: AgentTarget | str | None,
-        cancelled: threading.Event,
+        self, agent: AgentTarget | str | None, cancelled: threading.Event, **wishes: Any
     ) -> Delegation:
         """Return all that is decided before anything is written, under a new id."""
-        planned = self._planned(request, agent, cancelled)
+        planned = self._planned(agent, cancelled, **wishes)
         return replace(planned, task_id=check_task_id(self.new_id()))
 
     def _planned(
-        self,
-        request: Request,
-        agent: AgentTarget | str | None,
-        cancelled: threading.Event,
+        self, agent: AgentTarget | str | None, cancelled: threading.Event, **wishes: Any
     ) -> Delegation:
+        config = self._config()
+        request = self._wished(agent, config, **wishes)
         if not self.project.is_dir():
             raise DelegationError(problem=f"the project {self.project} does not exist")
         if self.inherited:
             # Criteria that an agent wrote are words: no command of ours comes from them.
             request = replace(request, gates=())
-        config = self._config()
         role = role_named(config, request.role)
         target = self._target(agent, role, config, wanted=request.role)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
