@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.naming import is_holdable
@@ -14,6 +15,9 @@ from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_fil
 
 MIN_INDEX_BYTES = 64 << 20
 """Bytes of the agent's own index that are read at least; beyond four times the first it is none."""
+
+MAX_SHARED = 100
+"""Files of that kind that are looked for in it; git takes away those of two weeks ago."""
 
 _SHARED_INDEX = re.compile(r"sharedindex\.[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -29,8 +33,8 @@ def force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
         return []
     theirs = observer.folder / "their-index"
     theirs.write_bytes(index)
-    for name, part in _shared_parts(snapshot, index, limit):
-        (observer.folder / name).write_bytes(part)
+    if shared := _shared_part(snapshot.git_dir, index):
+        (observer.folder / shared.name).write_bytes(read_plain_file(shared, limit) or b"")
     git = replace(observer.git, variables={**observer.git.variables, "GIT_INDEX_FILE": str(theirs)})
     # Beside our own: a tree to compare with would be one that the agent can forge.
     ours = observer.git.start("ls-files", "-z", "--cached")
@@ -53,11 +57,10 @@ def force_added(snapshot: Snapshot, observer: Observer) -> list[bytes]:
     ]
 
 
-def _shared_parts(snapshot: Snapshot, index: bytes, limit: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the files, by name, in which a split index has most of its entries."""
-    for path in snapshot.git_dir.glob("sharedindex.*"):
-        name = path.name
-        if _SHARED_INDEX.fullmatch(name) and bytes.fromhex(name.partition(".")[2]) in index:
-            part = read_plain_file(path, limit)
-            if part is not None:
-                yield name, part
+def _shared_part(git_dir: Path, index: bytes) -> Path | None:
+    """Return the file in which a split index has most of its entries, if there is one."""
+    names = filter(_SHARED_INDEX.fullmatch, os.listdir(git_dir))  # noqa: PTH208 - names alone
+    for name in islice(names, MAX_SHARED):
+        if bytes.fromhex(name.partition(".")[2]) in index:
+            return git_dir / name
+    return None

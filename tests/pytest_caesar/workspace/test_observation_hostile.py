@@ -16,6 +16,7 @@ import pytest
 
 from pytest_caesar.workspace import observer as observer_module
 from pytest_caesar.workspace.fifos import Fifos
+from pytest_caesar.workspace.force_added import MAX_SHARED, _shared_part
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.observation import ignored_paths, observe
@@ -388,6 +389,23 @@ def test_a_file_that_was_added_by_force_is_told_under_a_split_index(
     assert actions(observation) == {"kept.log": "created"}
 
 
+def test_names_of_index_parts_without_number_are_not_all_looked_for(repo: Repository) -> None:
+    class Index(bytes):
+        """Counts how often it is searched."""
+
+        searched = 0
+
+        def __contains__(self, part: object) -> bool:
+            Index.searched += 1
+            return super().__contains__(part)  # type: ignore[operator]
+
+    git_dir = repo.path / ".git"
+    for number in range(MAX_SHARED + 50):
+        (git_dir / f"sharedindex.{number:040x}").touch()
+    assert _shared_part(git_dir, Index(b"\xff" * 100)) is None
+    assert Index.searched == MAX_SHARED
+
+
 def test_replacement_objects_and_grafts_change_nothing(repo: Repository) -> None:
     observation = observed(
         repo,
@@ -569,7 +587,6 @@ CLOSING = """
 import os, sys
 from pathlib import Path
 from pytest_caesar.workspace.repository import Repository
-from pytest_caesar.workspace.tree_pack import write_trees
 from tests.pytest_caesar.workspace.support import actions, codes, observed, script
 
 repo = Repository.create(Path(sys.argv[1]) / "repo")
