@@ -13,7 +13,7 @@ from pathlib import Path
 from caesar_agent.errors import CaesarError
 from pytest_caesar.workspace import baseline
 from pytest_caesar.workspace.git import Git, GitError
-from pytest_caesar.workspace.naming import named
+from pytest_caesar.workspace.naming import is_holdable, named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.survey import Checkout, survey, without_filters
 
@@ -143,13 +143,17 @@ def _with_ignored(observer: Observer, patch: bytes) -> str:
 
     A patch that was applied before may itself have had its files ignored.
     """
-    # What is no patch at all is refused where it is applied.
+    # What is no patch at all, or leads out of the checkout, is refused where it is applied.
     listing = ("apply", "--numstat", "-z", "-")
     said = observer.git.run(*listing, stdin=patch, accept=(0, 1, 128)).records
     paths = {record.split(b"\t", 2)[2] for record in said}
     top = os.fsencode(observer.snapshot.top)
     unknown = paths.difference(observer.git.run("ls-files", "-z", "--cached").records)
-    there = [path for path in sorted(unknown) if _is_file(os.path.join(top, path))]  # noqa: PTH118 - bytes
+    there = [
+        path
+        for path in sorted(unknown)
+        if is_holdable(path) and _is_file(os.path.join(top, path))  # noqa: PTH118 - bytes
+    ]
     if not there:
         return observer.snapshot.tree
     observer.stage(there)

@@ -229,6 +229,17 @@ def test_line_ends_of_the_users_checkout_are_kept(project: Repository, user_conf
     assert content.count(b"\n") == content.count(b"\r\n") == 30
 
 
+def test_a_patch_for_a_file_that_is_there_outside_is_refused_by_its_path(
+    project: Repository,
+) -> None:
+    (project.path.parent / "out.txt").write_text("l\n")
+    patch = made_by(project, script("echo l > in.txt"))
+    outside = (
+        bytes(patch).replace(b"a/in.txt", b"a/../out.txt").replace(b"b/in.txt", b"b/../out.txt")
+    )
+    assert "invalid path '../out.txt'" in str(refused(project, outside))
+
+
 @pytest.mark.parametrize("name", ["../out.txt", ".git/config", "/tmp/out.txt", "link/out.txt"])
 def test_a_patch_never_writes_outside_or_into_git(
     project: Repository, name: str, tmp_path: Path
