@@ -196,7 +196,9 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _remove_empty_folders(folder: Path) -> None:
-    """Take away what git made for a ref that it then could not write."""
+    """Take away what git made for a ref that it then could not write; nothing behind a link."""
+    if folder.is_symlink():
+        return
     with contextlib.suppress(OSError):
         for below in sorted(folder.iterdir()):
             with contextlib.suppress(OSError):

@@ -233,6 +233,16 @@ def test_a_ref_in_the_place_of_a_folder_of_refs_is_named(
     )
 
 
+def test_a_refusal_removes_nothing_behind_a_link_among_the_refs(
+    repo: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere" / "empty").mkdir(parents=True)
+    (repo.path / ".git" / "refs" / "heads" / "caesar").symlink_to(tmp_path / "elsewhere")
+    repo.git("update-ref", "refs/caesar", "HEAD")
+    refused(ask(repo), OccupiedError)
+    assert (tmp_path / "elsewhere" / "empty").is_dir()
+
+
 def test_a_folder_that_is_not_in_the_commit_is_refused_for_a_worktree(repo: Repository) -> None:
     folder = repo.path / "new"
     folder.mkdir()
