@@ -10,6 +10,7 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Mapping
+from itertools import accumulate
 from pathlib import Path
 
 _TREE = 2
@@ -114,12 +115,11 @@ def _index(
     counts = [0] * 256
     for oid in ids:
         counts[oid[0]] += 1
-    totals = [sum(counts[: first + 1]) for first in range(256)]
     count = len(ids)
     body = b"".join(
         (
             _INDEX_MAGIC,
-            struct.pack(">I256I", 2, *totals),
+            struct.pack(">I256I", 2, *accumulate(counts)),
             *ids,
             struct.pack(f">{count}I", *(sums[oid] for oid in ids)),
             struct.pack(f">{count}I", *(offsets[oid] for oid in ids)),
