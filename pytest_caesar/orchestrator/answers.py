@@ -24,7 +24,7 @@ Say: TypeAlias = "str | Callable[[AskedQuestion], str]"
 
 
 TOLD = 5
-"""Questions without a script that a failure tells one by one: an agent may ask any number."""
+"""Questions of one kind that a failure tells one by one: an agent may ask any number."""
 
 
 class ScriptError(CaesarError, ValueError):
@@ -248,10 +248,9 @@ class ScriptedAnswers:
 
     def problems(self, *, allow_unused: bool = False) -> tuple[str, ...]:
         """Return why a test fails that used these answers: one text each, empty for none."""
-        found = [f"the script of answers failed: {error}" for error in self._errors[:TOLD]]
-        found += [self._describe(question) for question in self._unscripted[:TOLD]]
-        if len(self._unscripted) > TOLD:
-            found.append(f"… and {len(self._unscripted) - TOLD} more unscripted questions")
+        failed = [f"the script of answers failed: {error}" for error in self._errors]
+        unscripted = [self._describe(question) for question in self._unscripted]
+        found = _few(failed, "failures of the script") + _few(unscripted, "unscripted questions")
         if not allow_unused:
             found += [
                 f"never asked: caesar_answers.{script} was not used by any question "
@@ -275,6 +274,11 @@ class ScriptedAnswers:
             f"unscripted question: the agent asked {text!r}{options}, and no script picks it "
             f"(scripts: {scripts}{more}); add caesar_answers.on({text!r}, …)"
         )
+
+
+def _few(texts: list[str], what: str) -> list[str]:
+    more = len(texts) - TOLD
+    return [*texts[:TOLD], *([f"… and {more} more {what}"] if more > 0 else [])]
 
 
 def _name(match: object) -> str:

@@ -98,6 +98,16 @@ def test_a_flood_of_unscripted_questions_is_told_in_a_few_lines() -> None:
     assert len(answers.unscripted) == 300
 
 
+def test_a_script_that_fails_again_and_again_is_told_in_a_few_lines() -> None:
+    answers = ScriptedAnswers()
+    for number in range(7):
+        answers.fault(f"number {number}")
+    assert answers.problems() == (
+        *(f"the script of answers failed: number {number}" for number in range(5)),
+        "… and 2 more failures of the script",
+    )
+
+
 def test_nothing_is_unscripted_where_somebody_else_answers() -> None:
     answers = ScriptedAnswers(unscripted="wait")
     assert answers.choose(asked("Keep it?")) is None
