@@ -1,4 +1,4 @@
-"""Findings that no report of success outweighs: for tests, and for the command that delegates."""
+"""Findings that no report of success outweighs: in tests, on the command line, in evidence."""
 
 from __future__ import annotations
 

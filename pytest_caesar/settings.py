@@ -6,7 +6,7 @@ import functools
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from pytest_caesar.advice import repeated_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from caesar_agent.documents import Event
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
@@ -238,21 +239,23 @@ def refuse_separate_paths(arguments: Sequence[str], start: Path) -> None:
 
 
 def orchestrator_settings(
-    settings: Settings, *, seconds_left: Callable[[], float | None], **more: Any
+    settings: Settings,
+    *,
+    seconds_left: Callable[[], float | None],
+    on_event: Callable[[Event], None] | None = None,
 ) -> OrchestratorSettings:
     """Return how the orchestrators of a session treat every delegation."""
     from pytest_caesar.orchestrator.settings import OrchestratorSettings  # noqa: PLC0415 - heavy
 
-    if settings.linger is not None:
-        more["linger"] = settings.linger
-    return OrchestratorSettings(
+    made = OrchestratorSettings(
         pass_env=settings.pass_env,
         user_config=settings.user_config,
         agents_root=settings.project,
         runner=settings.runner,
         seconds_left=seconds_left,
-        **more,
+        on_event=on_event,
     )
+    return made if settings.linger is None else replace(made, linger=settings.linger)
 
 
 def select_agents(settings: Settings) -> tuple[AgentTarget, ...]:
