@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from caesar_agent.diagnostics import Diagnostic
@@ -14,7 +16,7 @@ from pytest_caesar.workspace.reconciliation import ReconciledPath
 from pytest_caesar.workspace.values import ObservedChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_caesar.orchestrator.run import Run
 
@@ -25,35 +27,6 @@ NEXT_STEPS: Final = {
     "unverified": "git cannot see it; look at the file itself",
 }
 """What can be done about a path, by verdict."""
-
-NOUNS: Final[dict[type, tuple[str, str]]] = {
-    ReconciledPath: ("path", "paths"),
-    Diagnostic: ("diagnostic", "diagnostics"),
-    ObservedChange: ("change", "changes"),
-    Change: ("declared change", "declared changes"),
-    Finding: ("finding", "findings"),
-    AskedQuestion: ("question", "questions"),
-    Question: ("open question", "open questions"),
-    CommandRun: ("command", "commands"),
-    Artifact: ("artifact", "artifacts"),
-    LeakedProcess: ("process left behind", "processes left behind"),
-    str: ("text", "texts"),
-}
-"""What the entries of a tuple are called."""
-
-TEXTS: Final[dict[type, str]] = {
-    ReconciledPath: "path",
-    Diagnostic: "code",
-    ObservedChange: "path",
-    Change: "path",
-    Finding: "title",
-    AskedQuestion: "question",
-    Question: "question",
-    CommandRun: "command",
-    Artifact: "path",
-    LeakedProcess: "name",
-}
-"""What is meant by an entry where a test names it by a text alone."""
 
 NOT_ALIKE: Final = "a declared change never equals an observed one: see run.reconciliation"
 """What to do where ``run.declared.changes`` is compared with ``run.changes``."""
@@ -74,7 +47,7 @@ def explain_entries(op: str, left: object, right: object, runs: Sequence[Run]) -
         return None
     # Of the types alone: most lists of a test are none of ours, and may be long.
     kinds = {type(item) for item in (*left, *right)}
-    if not kinds & TEXTS.keys() or not all(map(_is_known, kinds)):
+    if not kinds & KINDS.keys() or not all(map(_is_known, kinds)):
         return None
     texts = [all(isinstance(item, str) for item in side) for side in (left, right) if side]
     return _texts(left, right, runs) if any(texts) else _entries(left, right, runs)
@@ -103,7 +76,7 @@ def _texts(left: Sequence[object], right: Sequence[object], runs: Sequence[Run])
 
 def _text_in(left: object, right: Sequence[object], runs: Sequence[Run]) -> list[str] | None:
     kinds = {type(item) for item in right}
-    if not isinstance(left, str) or not kinds or not kinds <= TEXTS.keys():
+    if not isinstance(left, str) or not kinds or not kinds <= KINDS.keys():
         return None
     listed = [f"  {_told(item)}" for item in right]
     return _framed("in", left, right, listed, [_how_to_name(right)], runs)
@@ -155,12 +128,12 @@ def _count_of(values: Sequence[object]) -> str:
         return repr(one_line(values, limit=80))
     if not values:
         return "none"
-    one, many = NOUNS.get(type(values[0]), ("entry", "entries"))
-    return f"1 {one}" if len(values) == 1 else f"{len(values)} {many}"
+    kind = _kind(values[0])
+    return f"1 {kind.one}" if len(values) == 1 else f"{len(values)} {kind.many}"
 
 
 def _how_to_name(entries: Sequence[object]) -> str:
-    text = next(TEXTS[type(entry)] for entry in entries if type(entry) in TEXTS)
+    text = next(filter(None, (_kind(entry).text for entry in entries)))
     return f"each is more than its {text}: compare [one.{text} for one in …]"
 
 
@@ -197,22 +170,31 @@ def _parts(report: Any) -> tuple[object, ...]:
 
 
 def _text(item: object) -> str:
-    return str(getattr(item, TEXTS[type(item)])) if type(item) in TEXTS else str(item)
+    name = _kind(item).text
+    return str(getattr(item, name)) if name else str(item)
 
 
 def _is_known(kind: type) -> bool:
-    return kind in TOLD or issubclass(kind, str)
+    return kind in KINDS or issubclass(kind, str)
+
+
+def _kind(item: object) -> Kind:
+    return KINDS.get(type(item), TEXT)
 
 
 def _told(item: object) -> str:
     """Say an entry, or a text in the place of one, in a line."""
-    return TOLD.get(type(item), TOLD[str])(item)
+    return _kind(item).told(item)
 
 
 def _asked(question: AskedQuestion) -> str:
     end = question.state
     told = end if question.answer is None else f"{end} {one_line(question.answer, limit=80)!r}"
     return f"{one_line(question.question, limit=120)!r}, {told}"
+
+
+def _open_question(question: Question) -> str:
+    return repr(one_line(question.question, limit=120))
 
 
 def _finding(finding: Finding) -> str:
@@ -233,17 +215,36 @@ def _changed(change: ObservedChange | Change) -> str:
     return f"{one_line(change.path)} {change.action}"
 
 
-TOLD: Final[dict[type, Callable[[Any], str]]] = {
-    ReconciledPath: entry_line,
-    Diagnostic: finding_line,
-    ObservedChange: _changed,
-    Change: _changed,
-    Finding: _finding,
-    AskedQuestion: _asked,
-    Question: lambda question: repr(one_line(question.question, limit=120)),
-    CommandRun: _ran,
-    Artifact: lambda artifact: one_line(artifact.path),
-    LeakedProcess: _left_behind,
-    str: lambda text: repr(one_line(text, limit=120)),
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How entries of a type are told.
+
+    Attributes:
+        one: what an entry is called.
+        many: what several are called.
+        text: the attribute that is meant where a test names an entry by a text alone.
+        told: says an entry in a line.
+    """
+
+    one: str
+    many: str
+    text: str
+    told: Callable[[Any], str]
+
+
+KINDS: Final[dict[type, Kind]] = {
+    ReconciledPath: Kind("path", "paths", "path", entry_line),
+    Diagnostic: Kind("diagnostic", "diagnostics", "code", finding_line),
+    ObservedChange: Kind("change", "changes", "path", _changed),
+    Change: Kind("declared change", "declared changes", "path", _changed),
+    Finding: Kind("finding", "findings", "title", _finding),
+    AskedQuestion: Kind("question", "questions", "question", _asked),
+    Question: Kind("open question", "open questions", "question", _open_question),
+    CommandRun: Kind("command", "commands", "command", _ran),
+    Artifact: Kind("artifact", "artifacts", "path", lambda artifact: one_line(artifact.path)),
+    LeakedProcess: Kind("process left behind", "processes left behind", "name", _left_behind),
 }
-"""How an entry is said in a line, by its type."""
+"""What a run holds many of, by type."""
+
+TEXT: Final = Kind("text", "texts", "", lambda text: repr(one_line(text, limit=120)))
+"""What a test may have put in the place of entries."""
