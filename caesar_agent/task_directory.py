@@ -141,7 +141,7 @@ class TaskDirectory:
     def write(self, name: str, data: bytes) -> None:
         """Write a file of the folder as ``write_atomic`` does, after an agent was there.
 
-        It is not flushed to the disk: what the harness notes goes with its session.
+        It is not flushed to the disk: a note of the harness need not outlast a crash of the machine.
 
         Raises:
             OSError: the folder was replaced, or the file cannot be written.
@@ -322,7 +322,7 @@ def write_atomic(
         data: what it holds afterwards.
         mode: permissions of the file, whatever the umask.
         dir_fd: descriptor of the folder that a relative ``path`` starts from.
-        durable: flush it to the disk, so that it outlasts the machine's fall too.
+        durable: flush it to the disk, so that it outlasts a crash of the machine too.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
