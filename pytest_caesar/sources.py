@@ -40,6 +40,9 @@ GIVEN_BY = {
 }
 """Where ``caesar_recover`` is given what stands for a source."""
 
+CODES = {"channel": "submission-", "schema": "final-message-", "file": "report-file-"}
+"""How the codes of findings begin on what was given for a source."""
+
 
 def why_not_kept(recovered: Recovered, wanted: str) -> str:
     """As ``why_not``, for what is kept of a run."""
@@ -48,6 +51,10 @@ def why_not_kept(recovered: Recovered, wanted: str) -> str:
     if ORDER.index(wanted) > ORDER.index(recovered.source):
         given = GIVEN_BY[str(recovered.source)]
         return f"the report from {recovered.source} counts first; it was given as {given}"
+    if wanted == "extracted":
+        return "no report stands in the log"
+    if any(finding.code.startswith(CODES[wanted]) for finding in recovered.diagnostics):
+        return ""
     return f"to caesar_recover a report from {wanted} is given as {GIVEN_BY[wanted]}"
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from pytest_caesar.explanations.comparison import MAX_CHARACTERS, explain
 from pytest_caesar.explanations.entries import MAX_LINES
 from pytest_caesar.fake_agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.sources import ORDER, why_not
+from pytest_caesar.recovery.evidence import Recovered
+from pytest_caesar.sources import ORDER, why_not, why_not_kept
+
+REPORT = '{"protocol": "caesar.report/v1", "status": "success", "summary": "Done."}'
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,29 @@ def test_a_worse_source_can_be_looked_at_by_taking_the_better_one_away(
     )
     assert run.without("file").source == "extracted"
     assert [why_not(run, source) != "" for source in ORDER] == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "reason"),
+    [
+        ({}, "file", "to caesar_recover a report from file is given as report_file="),
+        ({"report_file": "{"}, "file", ""),  # what is wrong with it is a finding
+        ({"submission": "{"}, "channel", ""),
+        ({"final_message": "{", "schema_expected": True}, "schema", ""),
+        ({}, "extracted", "no report stands in the log"),
+        ({}, "synthesized", ""),
+        (
+            {"report_file": REPORT},
+            "extracted",
+            "the report from file counts first; it was given as report_file=",
+        ),
+        ({}, "paper", ""),
+    ],
+)
+def test_why_what_is_kept_of_a_run_gives_no_report_from_elsewhere(
+    caesar_recover: Callable[..., Recovered], given: dict[str, Any], wanted: str, reason: str
+) -> None:
+    assert why_not_kept(caesar_recover("Done.", **given), wanted) == reason
 
 
 def test_first_and_last_line_stay_whole_however_much_there_is_to_say(
