@@ -334,9 +334,7 @@ def test_who_does_away_with_the_project_is_to_blame(name: str, tmp_path: Path) -
 
 
 def test_folders_without_bottom_outside_the_workspace_are_looked_through(tmp_path: Path) -> None:
-    digging = (
-        "import os\nos.chdir('../../..')\nfor _ in range(1100): os.mkdir('deep'); os.chdir('deep')"
-    )
+    digging = "import os\nos.chdir('../../..')\nfor _ in range(1100): os.mkdir('d'); os.chdir('d')"
     deep = fake.run(sys.executable, "-c", digging)
     bench = part(tmp_path, {"plain": (*RIGHT[:-1], deep, RIGHT[-1])})
 
