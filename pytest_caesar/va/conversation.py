@@ -82,9 +82,9 @@ def conversation_of(
         if told is not None:
             messages.append(told)
     # What the harness tells of an end may be younger than what the agent told of its own.
-    latest = _instant(run.task.created_at) + _believable(run)
-    told_last = [_instant(messages[-1].timestamp)]
-    ended = max([ended, *(time for time in told_last if time <= latest)])
+    told_last = _instant(messages[-1].timestamp)
+    if told_last <= _latest(run):
+        ended = max(ended, told_last)
     if run.outcome.status == "cancelled":
         cancel = CancelPayload(task_id=unit.id, reason="cancelled by the orchestrator")
         return Messages((*messages, carrying(cancel, ended, ORCHESTRATOR)))
@@ -137,14 +137,14 @@ def times_of(run: Run) -> tuple[datetime, datetime]:
 
 def _times(run: Run, kind: str) -> list[datetime]:
     """Return the times of events of a kind; an agent may have written any, in any year."""
-    latest = _instant(run.task.created_at) + _believable(run)
+    latest = _latest(run)
     times = [_instant(event.at) for event in run.events.of_type(kind)]
     return [time for time in times if time <= latest]
 
 
-def _believable(run: Run) -> timedelta:
-    """Return for how long after the start of a task the times in its events are taken."""
-    return timedelta(milliseconds=run.task.deadline_ms, days=1)
+def _latest(run: Run) -> datetime:
+    """Return until when the times in the events of a task are believed."""
+    return _instant(run.task.created_at) + timedelta(milliseconds=run.task.deadline_ms, days=1)
 
 
 def _instant(at: str) -> datetime:

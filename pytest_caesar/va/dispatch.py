@@ -38,6 +38,7 @@ Agent: TypeAlias = "AgentTarget | str | None"
 _OF_THE_UNIT = frozenset(
     {"objective", "context", "constraints", "acceptance_criteria", "promised", "task_fields"}
 )
+"""What ``Orchestrator.delegate`` takes, and each unit says for itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,10 @@ def dispatch(
         GateError: a gate cannot be asked as it is given.
         CaesarError: as ``Orchestrator.delegate``.
     """
-    for name in sorted(_OF_THE_UNIT & wishes.keys()):
+    misplaced = sorted(_OF_THE_UNIT & wishes.keys())
+    if misplaced:
         raise DelegationError(
-            problem=f"{name} is what each unit says, not dispatch(): put it there"
+            problem=f"{misplaced[0]} is what each unit says, not dispatch(): put it there"
         )
     alone = isinstance(units, TaskUnit | Mapping | ProtocolMessage)
     several: Iterable[Any] = [units] if alone else units
