@@ -131,7 +131,7 @@ def _run_process(
         stderr = start.log
         if agent.dialect is not None:
             stderr = closing.enter_context(Log.create(start.directory.stderr_log))
-        start.narration.started(describe(launch.argv, start.brief))
+        start.narration.started(describe(launch.argv, start.brief, short_brief(start.task)))
         timeout, grace = _times(start)
         return supervise(
             ProcessSpec(
@@ -211,11 +211,13 @@ def as_process(agent: FunctionAgent) -> ProcessAgent:
     )
 
 
-def describe(argv: Sequence[str], brief: str) -> str:
+def describe(argv: Sequence[str], *briefs: str) -> str:
     """Return a command line for the ``started`` event; ``<brief>`` stands for the brief."""
-    return " ".join(
-        "<brief>".join(shlex.quote(text) if text else "" for text in part.split(brief))
-        if brief in part
-        else shlex.quote(part)
-        for part in argv
-    )
+    return " ".join(_part(part, briefs) for part in argv)
+
+
+def _part(part: str, briefs: Sequence[str]) -> str:
+    for brief in briefs:
+        if brief in part:
+            return "<brief>".join(shlex.quote(text) if text else "" for text in part.split(brief))
+    return shlex.quote(part)

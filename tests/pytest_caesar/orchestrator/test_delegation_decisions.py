@@ -61,11 +61,13 @@ def test_a_model_reaches_the_command_line_that_takes_one(
     assert json.loads(unnamed.summary)["argv"] == ["rest"]
 
 
+@pytest.mark.parametrize("context", ["", "x" * 500_000], ids=["whole", "too long to be given"])
 def test_the_brief_is_left_out_of_the_command_line_that_is_told(
-    repository: Repository, tmp_path: Path
+    repository: Repository, tmp_path: Path, context: str
 ) -> None:
     agent = echo(tmp_path, "{{prompt}}", "--ask={{prompt}}", "two words", "")
-    run = Orchestrator(agent, project=repository.path).delegate("Look.", mode="read-only")
+    orchestrator = Orchestrator(agent, project=repository.path)
+    run = orchestrator.delegate("Look.", mode="read-only", context=context)
     command = run.events[0].command  # type: ignore[attr-defined]
     assert command.partition("echo.py ")[2] == "<brief> --ask=<brief> 'two words' ''"
 
