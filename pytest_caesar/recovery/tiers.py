@@ -102,6 +102,7 @@ def recover(evidence: Evidence) -> Recovered:
             diagnostics.append(_superseded(claim, report.status))
             if report.status == "success":
                 break
+        diagnostics.extend(report.remarks())
         diagnostics.extend(_disagreements(claim, claims))
         if script.failed is not None and report.status == "success":
             diagnostics.append(_stream_failed(script.failed))

@@ -142,6 +142,15 @@ def test_an_encoding_that_says_what_it_is_is_read_and_flagged(encoding: str) -> 
     assert set(codes(verdict)) & {"byte-order-mark", "unusual-encoding"}
 
 
+@pytest.mark.parametrize("where", ["file", "log"])
+def test_a_path_that_no_file_can_have_is_flagged_wherever_the_report_was(where: str) -> None:
+    text = report(changes=[{"path": "a\0b", "action": "modified"}])
+    verdict = recovered(text) if where == "log" else recovered(report_file=text.encode())
+
+    assert verdict.report.status == "success"
+    assert said(verdict, "path-with-nul").startswith("changes[0].path: ")
+
+
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_numbers_that_are_not_json_are_refused(constant: str) -> None:
     text = report()[:-1] + f', "usage": {{"duration_ms": {constant}}}}}'
