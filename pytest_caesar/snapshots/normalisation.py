@@ -53,6 +53,7 @@ _ABBREVIATED = re.compile(r"(?<!\w)[0-9a-f]{7,39}(?!\w)")
 _ELAPSED = re.compile(r"\b(in|took) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|min|minutes?)\b(?! ?<)")
 _PORT = re.compile(r"((?<![\w.])(?:127\.0\.0\.1|0\.0\.0\.0|localhost)|\[::1\]):(\d{2,5})(?![\w.])")
 _PID = re.compile(r"\b(pid|PID)([ =:] ?)(\d+)(?![\w.])")
+_INTERPRETER = re.compile(r"<python>/bin/python\d+(?:\.\d+)*(?![\w.-])")
 _PYTEST_FOLDER = r"(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+(?:/popen-gw\d+)?/[\w.\[\]-]+"
 _PLACEHOLDER = re.compile(r"<[\w-]+>\Z")
 _NUMBERED = re.compile(r"<(?:uuid|commit|task|port|pid)-\d+>")
@@ -155,6 +156,7 @@ class Normaliser:
     def _without_roots(self, text: str) -> str:
         if self._roots is not None:
             text = self._roots.sub(self._root, text)
+            text = _INTERPRETER.sub("<python>/bin/python", text)
         return self._pytest_folder.sub(
             lambda match: match[0] if self._goes_on(match) else "<tmp_path>", text
         )

@@ -79,6 +79,19 @@ def test_the_same_value_gets_the_same_placeholder() -> None:
     assert normalise([f"{one} {two}", one.upper()]) == ["<uuid-1> <uuid-2>", "<uuid-1>"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/venv/bin/python3.11 -m x", "<python>/bin/python -m x"),
+        ("/venv/bin/python3 /venv/bin/python", "<python>/bin/python <python>/bin/python"),
+        ("/venv/bin/python3.11-config", "<python>/bin/python3.11-config"),
+        ("/elsewhere/bin/python3.11", "/elsewhere/bin/python3.11"),
+    ],
+)
+def test_the_version_in_an_interpreters_name_is_nobodys_word(text: str, expected: str) -> None:
+    assert Normaliser({"/venv": "<python>"}).text(text) == expected
+
+
 def test_the_longest_root_comes_first() -> None:
     normaliser = Normaliser({"/ws": "<repo>", "/ws/wt/a": "<workspace>", "/": "<root>"})
     assert normaliser.text("/ws/wt/a/x.py /ws/wt/ab /ws.d /ws") == (
