@@ -12,7 +12,6 @@ from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.surroundings import Surroundings, reads_stdin, surround
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.plan import Request
 from pytest_caesar.workspace.repository import Repository
 
 PLACE = "caesar ü 'q\" $x"
@@ -45,9 +44,9 @@ class HostileOrchestrator(Orchestrator):
         self._numbers = itertools.count(1)
 
     def _delegation(
-        self, request: Request, agent: AgentTarget | str | None, cancelled: threading.Event
+        self, agent: AgentTarget | str | None, cancelled: threading.Event, **wishes: Any
     ) -> Delegation:
-        delegation = super()._delegation(request, agent, cancelled)
+        delegation = super()._delegation(agent, cancelled, **wishes)
         number = next(self._numbers)
         other = self._folder / "elsewhere"
         if number == 1:
