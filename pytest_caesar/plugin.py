@@ -245,7 +245,7 @@ class _Listener:
         """Show an error of ours where the test called for it."""
         if call.excinfo is None or "caesar_agent.errors" not in sys.modules:
             return
-        if not self._config.getoption("fulltrace"):
+        if not self._config.getoption("fulltrace", default=False):
             from pytest_caesar.tracebacks import without_harness  # noqa: PLC0415 - only on failure
 
             call.excinfo = without_harness(call.excinfo)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
-from tests.pytest_caesar.plugin.running import Runs
+from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 USES = "def test_it(caesar_clock):\n    assert caesar_clock().year == 2026\n"
 
@@ -27,6 +27,34 @@ def test_it_works_without_its_entry_point(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(USES)
     pytester.runpytest_inprocess("-p", "pytest_caesar.plugin").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
+def test_a_session_without_a_terminal_tells_failures_in_its_files(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    agent_script(pytester)
+    pytester.makepyfile(
+        """
+        def test_good(caesar_orchestrator):
+            assert caesar_orchestrator.delegate("Work").succeeded
+
+        def test_bad(caesar_orchestrator, caesar_snapshot):
+            assert caesar_orchestrator.delegate("Work") == caesar_snapshot
+
+        def test_refused(caesar_orchestrator):
+            caesar_orchestrator.delegate("Work", mode="both")
+        """
+    )
+    result = pytester.runpytest_subprocess(
+        *("-p", "no:terminal", "-p", "no:randomly", "-p", "no:cacheprovider", *workers),
+        *("--caesar-agent=./agent.sh", "--caesar-json=runs.json", "--junitxml=junit.xml"),
+        timeout=60,
+    )
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert len(json.loads((pytester.path / "runs.json").read_text())["runs"]) == 2
+    assert 'tests="3"' in (pytester.path / "junit.xml").read_text()
 
 
 def test_an_agent_ends_before_its_test_is_ended(pytester: pytest.Pytester, run: Runs) -> None:
