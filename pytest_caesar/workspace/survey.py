@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from pytest_caesar.workspace.errors import RepositoryError
@@ -245,16 +246,11 @@ def read_refs(common_dir: Path) -> dict[str, str]:
         if name.startswith("refs/") and _ID.fullmatch(value):
             refs[name] = value
     base = os.fspath(common_dir)
-    seen = 0
-    for kind in ("heads", "tags", "stash"):
-        start = os.path.join(base, "refs", kind)  # noqa: PTH118 - walked below
-        for name in [start] if kind == "stash" else _walk(start):
-            seen += 1
-            if seen > MAX_REFS:
-                return refs
-            content = read_plain_file(name, 200)
-            if content is not None:
-                refs[name[len(base) + 1 :]] = _ref_value(content)
+    loose = chain([f"{base}/refs/stash"], _walk(f"{base}/refs/heads"), _walk(f"{base}/refs/tags"))
+    for name in islice(loose, MAX_REFS):
+        content = read_plain_file(name, 200)
+        if content is not None:
+            refs[name[len(base) + 1 :]] = _ref_value(content)
     return {name: value for name, value in refs.items() if _is_users_ref(name)}
 
 

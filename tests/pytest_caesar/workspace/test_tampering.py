@@ -81,5 +81,17 @@ def test_only_what_git_would_take_is_read_from_refs(repo: Repository) -> None:
     assert head("ref: ../../etc/passwd\n") == (None, None)
 
 
+def test_of_too_many_refs_the_stash_and_the_packed_ones_are_told(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = sh("git rev-parse HEAD", repo.path).strip()
+    sh("git update-ref refs/remotes/origin/main HEAD; git pack-refs --all", repo.path)
+    sh("echo two > a.txt; git stash; git tag one; git tag two", repo.path)
+    stash = sh("git rev-parse stash", repo.path).strip()
+    monkeypatch.setattr("pytest_caesar.workspace.survey.MAX_REFS", 1)
+
+    assert read_refs(repo.path / ".git") == {"refs/heads/main": commit, "refs/stash": stash}
+
+
 def test_a_folder_without_head_stands_nowhere(tmp_path: Path) -> None:
     assert read_head(tmp_path, {}) == (None, None)
