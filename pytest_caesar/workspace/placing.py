@@ -239,4 +239,22 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
         _wait(process, monotonic() + KILL_TIMEOUT)
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
-    _wait(process, monotonic() + KILL_TIMEOUT)
+    end = monotonic() + KILL_TIMEOUT
+    _wait(process, end)
+    while _runs(process.pid) and monotonic() < end:
+        pause(0.002)
+
+
+def _runs(group: int) -> bool:
+    """Tell whether something of a process group still runs; the dead may wait to be reaped."""
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    import psutil  # noqa: PLC0415 - only where setup left something
+
+    for pid in psutil.pids():
+        with contextlib.suppress(psutil.Error, OSError):
+            if os.getpgid(pid) == group and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False

@@ -1,7 +1,7 @@
 """Process trees, as the system shows them."""
 
 # /proc is read many times a second, and pathlib would be imported for nothing else.
-# ruff: noqa: PTH110, PTH112, PTH123, PTH208, PERF203
+# ruff: noqa: PTH110, PTH112, PTH115, PTH123, PTH208, PERF203
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from pytest_caesar.orchestrator.wardens.waiting import now, wait
+
 MAX_NAME = 1024
 """Bytes of a command line that are read to name a process."""
+EXEC_TIME = 0.25
+"""Seconds that a process may take to become another program; meanwhile it shows nothing."""
 PS_WAIT = 5.0
 """Seconds that ps may take."""
 
@@ -184,13 +188,33 @@ def quietly(call: Any, *arguments: Any) -> None:
 
 def marked(marks: tuple[bytes, ...]) -> list[int]:
     """Return the processes whose environment holds one of ``marks`` (``NAME=value``)."""
-    found = []
+    if not (marks and _PROC):
+        return []
+    me = os.getpid()
     wanted = set(marks)
-    for name in os.listdir("/proc") if wanted and _PROC else ():
-        if name.isdigit() and int(name) != os.getpid():
-            try:
-                if wanted.intersection(read(f"/proc/{name}/environ").split(b"\0")):
-                    found.append(int(name))
-            except OSError:
-                continue
-    return found
+    names = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != me]
+    found: list[int] = []
+    until = now() + EXEC_TIME
+    while True:
+        more, names = _marked(names, wanted)
+        found += more
+        if not names or now() >= until:
+            return found
+        wait([], [], 0.002)
+
+
+def _marked(names: list[str], wanted: set[bytes]) -> tuple[list[int], list[str]]:
+    """Return the processes that carry a mark, and those in the midst of an exec."""
+    found = []
+    changing = []
+    for name in names:
+        try:
+            environment = read(f"/proc/{name}/environ")
+            if wanted.intersection(environment.split(b"\0")):
+                found.append(int(name))
+            elif not environment and not read(f"/proc/{name}/cmdline"):
+                os.readlink(f"/proc/{name}/exe")  # fails for kernel threads and the dead
+                changing.append(name)
+        except OSError:
+            continue
+    return found, changing
