@@ -21,6 +21,7 @@ from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, wi
 from pytest_caesar.commands.spoken import in_options
 from pytest_caesar.orchestrator.left_behind import left_by
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.places import project_around
 from pytest_caesar.orchestrator.plan import DelegationError
 from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
 from pytest_caesar.orchestrator.run import Run
@@ -147,7 +148,7 @@ def _interrupted(error: KeyboardInterrupt) -> str:
 
 
 def _delegate(args: argparse.Namespace) -> Run:
-    project = args.repo or args.workspace or Path.cwd()
+    project = args.repo or args.workspace or project_around(Path.cwd())
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
     deadline_ms = None if args.deadline is None else parse_duration(args.deadline)
@@ -222,7 +223,7 @@ def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
     """Return what tells of events on stderr: of all of them, or only of questions to answer."""
     if args.json and not args.channel:
         return None
-    project: Path = args.repo or args.workspace or Path.cwd()
+    project: Path = args.repo or args.workspace or project_around(Path.cwd())
 
     def listen(event: Event) -> None:
         if not args.json or event.type == "question":

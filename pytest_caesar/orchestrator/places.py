@@ -1,4 +1,4 @@
-"""Where the orchestrator keeps its own folder."""
+"""Which project a folder lies in, and where the orchestrator keeps its own folder."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from caesar_agent.task_directory import read_bounded
 
 MAX_NOTE_BYTES = 64 * 1024
 """Bytes of a file in which git notes a path; longer ones are none."""
+
+
+def project_around(folder: Path) -> Path:
+    """Return the project that a folder lies in.
+
+    That is the nearest folder with a ``.caesar``, at most the top level of the repository,
+    so that its agents and its policy count from everywhere in it; ``folder`` itself outside git.
+    """
+    around = (folder, *folder.parents)
+    top = next((at for at in around if os.path.lexists(at / ".git")), folder)
+    return next(at for at in around if at == top or (at / ".caesar").is_dir())
 
 
 def caesar_root(folder: Path) -> Path:

@@ -174,6 +174,40 @@ def test_a_function_gets_a_process_of_its_own_on_demand(
     assert value["report"]["summary"] != str(os.getpid())
 
 
+def test_agents_and_policy_of_the_repository_count_in_every_folder_of_it(
+    repository: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = script(tmp_path, WORKER)
+    repository.commit(
+        {
+            "src/b.txt": "b\n",
+            ".caesar/config.toml": f"""[[agent]]
+id = "worker"
+bin = {json.dumps(agent)}
+args = ["{{{{prompt}}}}"]
+
+[policy]
+default_mode = "read-only"
+""",
+        }
+    )
+    monkeypatch.chdir(repository.path / "src")
+
+    code, value = call(capsys, "run", "worker", "Add a line.")
+    assert code == 1
+    assert [found["code"] for found in value["diagnostics"]].count("read-only-violation") == 1
+    assert value["changes"] == [{"path": "a.txt", "action": "modified", "outside": False}]
+
+    code, value = call(capsys, "run", "../worker.sh", "Add a line.")
+    assert "../worker.sh" in value["error"]["message"]
+    (repository.path / "worker.sh").symlink_to(agent)
+    code, value = call(capsys, "run", "../worker.sh", "Add a line.", "--mode", "write")
+    assert code == 0
+
+
 def test_the_unit_of_a_bare_deadline_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--help"])

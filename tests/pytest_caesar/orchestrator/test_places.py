@@ -1,4 +1,4 @@
-"""Where the tasks of a project lie, told by files that an agent may have written."""
+"""Which project a folder lies in and where its tasks do, told by files that an agent may have written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.orchestrator.places import MAX_NOTE_BYTES, caesar_root
+from pytest_caesar.orchestrator.places import MAX_NOTE_BYTES, caesar_root, project_around
 from pytest_caesar.workspace.repository import Repository
 
 
@@ -17,6 +17,22 @@ def test_tasks_of_a_linked_worktree_lie_in_the_main_checkout(tmp_path: Path) -> 
     repository.git("worktree", "add", "--quiet", str(tmp_path / "linked"), "-b", "side")
     assert caesar_root(repository.path / "src") == repository.path
     assert caesar_root(tmp_path / "linked" / "src") == repository.path
+
+
+def test_a_folder_lies_in_the_nearest_project_of_its_repository(tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path / "repo")
+    repository.commit({"src/lib/a.txt": "a\n", "other/a.txt": "a\n"})
+    (repository.path / "src" / ".caesar").mkdir()
+    (tmp_path / ".caesar").mkdir()
+    assert project_around(repository.path / "src" / "lib") == repository.path / "src"
+    assert project_around(repository.path / "other") == repository.path
+    assert project_around(repository.path) == repository.path
+
+
+def test_a_folder_outside_git_is_a_project_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / ".caesar").mkdir()
+    (tmp_path / "notes").mkdir()
+    assert project_around(tmp_path / "notes") == tmp_path / "notes"
 
 
 def test_tasks_of_a_plain_folder_lie_in_it(tmp_path: Path) -> None:
