@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +14,14 @@ from hypothesis import strategies as st
 from pytest_caesar.orchestrator import processes
 from pytest_caesar.orchestrator.processes import MAX_NAME, Process, readable
 from pytest_caesar.orchestrator.wardens import tree
+from tests.pytest_caesar.orchestrator.supervising import eventually
 
 
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(["/bin/sleep", "60"]) as process:
+        # Popen returns in the midst of the exec, when there is no command line to see yet.
+        assert eventually(psutil.Process(process.pid).cmdline)
         yield process
         process.kill()
 
@@ -139,6 +143,7 @@ def test_psutil_tells_the_same(sleeper: subprocess.Popen[bytes]) -> None:
 @pytest.mark.usefixtures("_no_proc")
 def test_psutil_finds_a_variable_too() -> None:
     with subprocess.Popen(["/bin/sleep", "60"], env={"MARK": "there"}) as marked:
+        assert eventually(psutil.Process(marked.pid).environ)
         assert [found.pid for found in processes.carrying("MARK", "there")] == [marked.pid]
         marked.kill()
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -13,7 +14,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import psutil
 
 from caesar_agent import Agent, Report
 
@@ -111,7 +115,16 @@ def leave_children(agent: Agent) -> Report:
     """Leave one without any mark, and one in a session of its own."""
     subprocess.Popen(["/bin/sleep", "60"], env={})
     subprocess.Popen("sleep 61 & sleep 62", shell=True, start_new_session=True)
+    while not {"60", "61", "62"} <= set(_last_words()):
+        time.sleep(0.01)
     return agent.success("left")
+
+
+def _last_words() -> Iterator[str]:
+    """Yield how the command lines below this process end; one amid its start has none."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            yield from process.cmdline()[-1:]
 
 
 def leave_thread(agent: Agent) -> Report:
