@@ -147,8 +147,14 @@ def _interrupted(error: KeyboardInterrupt) -> str:
     )
 
 
+def _project(args: argparse.Namespace) -> Path:
+    """Return what is delegated on: what the options name, else where one stands."""
+    named: Path | None = args.repo or args.workspace
+    return named or project_around(Path.cwd())
+
+
 def _delegate(args: argparse.Namespace) -> Run:
-    project = args.repo or args.workspace or project_around(Path.cwd())
+    project = _project(args)
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
     deadline_ms = None if args.deadline is None else parse_duration(args.deadline)
@@ -223,7 +229,7 @@ def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
     """Return what tells of events on stderr: of all of them, or only of questions to answer."""
     if args.json and not args.channel:
         return None
-    project: Path = args.repo or args.workspace or project_around(Path.cwd())
+    project = _project(args)
 
     def listen(event: Event) -> None:
         if not args.json or event.type == "question":

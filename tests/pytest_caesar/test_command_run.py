@@ -17,6 +17,7 @@ from pytest_caesar.cli import main
 from pytest_caesar.commands.run_page import describe_run, how_to_answer
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.asking import FILES_AGENT
 
 KEYS = [
     "task_id", "agent", "source", "form", "report", "changes_verified_by", "changes", "undeclared",
@@ -321,25 +322,12 @@ def test_a_folder_that_is_no_task_directory_is_named(
     assert f"{tmp_path}: run.json is missing" in capsys.readouterr().err
 
 
-ASKING = """#!/bin/sh
-cd "$CAESAR_TASK_DIR" && mkdir questions
-printf '{"id": "q1", "question": "Keep it?"}' > questions/q1.json
-for attempt in $(seq 2000); do
-  [ -e answers/q1.json ] && break
-  sleep 0.01
-done
-answer=$(sed -n 's/.*"answer": "\\(.*\\)",.*/\\1/p' answers/q1.json)
-printf '{"protocol":"caesar.report/v1","status":"success","summary":"%s"}' "$answer" \\
-  > "$CAESAR_REPORT_PATH"
-"""
-
-
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_question_is_told_with_the_command_that_answers_it(
     repository: Repository, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
-    agent = script(tmp_path, ASKING)
+    agent = script(tmp_path, FILES_AGENT)
     command = [sys.executable, "-m", "pytest_caesar", "run", agent, "Ask.", "--channel", *more]
     with subprocess.Popen(
         command, cwd=repository.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -104,15 +104,20 @@ def test_what_is_broken_fails_with_what_to_mend(pytester: pytest.Pytester, run: 
     )
 
 
-def test_an_agent_that_cannot_be_started_is_an_error_and_no_failure(
-    pytester: pytest.Pytester, run: Runs
-) -> None:
+def unstartable(pytester: pytest.Pytester) -> None:
+    """Put an agent that loses its right to be run once it was selected."""
     agent_script(pytester)
     pytester.makeconftest(
         "from pathlib import Path\n"
         "def pytest_collection_finish(session):\n"
         "    Path('agent.sh').chmod(0o644)\n"
     )
+
+
+def test_an_agent_that_cannot_be_started_is_an_error_and_no_failure(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    unstartable(pytester)
 
     result = run(*AGENT, "-k", "REPORT-001")
 
@@ -168,12 +173,7 @@ def test_its_runs_are_handed_on_as_those_of_tests_are(
 def test_the_same_fault_of_the_surroundings_is_told_in_full_once(
     pytester: pytest.Pytester, run: Runs
 ) -> None:
-    agent_script(pytester)
-    pytester.makeconftest(
-        "from pathlib import Path\n"
-        "def pytest_collection_finish(session):\n"
-        "    Path('agent.sh').chmod(0o644)\n"
-    )
+    unstartable(pytester)
 
     result = run(*AGENT, "-k", "REPORT-001 or REPORT-002")
 

@@ -12,6 +12,7 @@ from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.asking import FILES_AGENT
 
 MCP_AGENT = """
 import asyncio, json, os
@@ -33,18 +34,6 @@ async def main():
         submitted = await session.call_tool("submit_report", report)
         assert not submitted.is_error, submitted
 asyncio.run(main())
-"""
-
-FILES_AGENT = """#!/bin/sh
-cd "$CAESAR_TASK_DIR" && mkdir questions
-printf '{"id": "q1", "question": "Keep it?"}' > questions/q1.json
-for attempt in $(seq 2000); do
-  [ -e answers/q1.json ] && break
-  sleep 0.01
-done
-answer=$(sed -n 's/.*"answer": "\\(.*\\)",.*/\\1/p' answers/q1.json)
-printf '{"protocol":"caesar.report/v1","status":"success","summary":"%s"}' "$answer" \\
-  > "$CAESAR_REPORT_PATH"
 """
 
 HANGING_AGENT = """#!/bin/sh
