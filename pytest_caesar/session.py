@@ -219,7 +219,7 @@ class CaesarSession:
             for index, run in enumerate(new, 1)
         ]
         if self.config.get_verbosity() > 0:
-            from pytest_caesar.conformance.coverage import exercised  # noqa: PLC0415 - only with -v
+            from pytest_caesar.conformance.contract_coverage import exercised  # noqa: PLC0415 - only with -v
 
             for run, told in zip(new, report.caesar_runs, strict=True):
                 told["requirements"] = sorted(exercised(run))
@@ -314,7 +314,7 @@ class CaesarSession:
         own = [told for told in self.records if "scenario" not in told]
         lines = summary_lines(own)
         if own and self.config.get_verbosity() > 0:
-            from pytest_caesar.conformance.coverage import coverage_lines  # noqa: PLC0415 - with -v
+            from pytest_caesar.conformance.contract_coverage import coverage_lines  # noqa: PLC0415 - with -v
 
             lines += coverage_lines(name for told in own for name in told.get("requirements", ()))
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -12,15 +12,15 @@ import pytest
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar import test_deadline
-from pytest_caesar.conformance.baseline import BASELINE_NAME, Baseline, load_baseline
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks import CHECKS
 from pytest_caesar.conformance.items import CheckItem, Module
+from pytest_caesar.conformance.known_failures import BASELINE_NAME, Baseline, load_baseline
 from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
 from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS, Requirement
-from pytest_caesar.conformance.report import write_report
 from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
+from pytest_caesar.conformance.result_file import write_report
 from pytest_caesar.conformance.runs import hand_on
+from pytest_caesar.conformance.scenario_cache import Bench
 from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.settings import how_to_give_an_agent, orchestrator_settings
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.conformance.baseline import BASELINE_NAME
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks import CHECKS
-from pytest_caesar.conformance.finding import Finding
+from pytest_caesar.conformance.judgement import Finding
+from pytest_caesar.conformance.known_failures import BASELINE_NAME
 from pytest_caesar.conformance.registry import Requirement
-from pytest_caesar.conformance.report import transcript
 from pytest_caesar.conformance.result import Result
+from pytest_caesar.conformance.result_file import transcript
+from pytest_caesar.conformance.scenario_cache import Bench
 from pytest_caesar.orchestrator import reaper
 
 if TYPE_CHECKING:

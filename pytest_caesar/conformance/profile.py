@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.conformance.ground import Ground, GroundError, from_folder, from_table
 from pytest_caesar.conformance.registry import LEVELS, Level
+from pytest_caesar.conformance.repository_files import Ground, GroundError, from_folder, from_table
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pytest_caesar.conformance.report import as_capped
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.result_file import as_capped
+from pytest_caesar.conformance.scenario_run import Trial
 from pytest_caesar.records import junit_property, keep, record
 
 if TYPE_CHECKING:

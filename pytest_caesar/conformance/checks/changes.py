@@ -7,10 +7,10 @@ import posixpath
 from collections.abc import Iterable
 
 from caesar_agent.terminal import one_line
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised, skipped
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised, skipped
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.workspace.reconciliation import ReconciledPath
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_caesar.conformance.finding import Finding
+from pytest_caesar.conformance.judgement import Finding
 from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.scenario_run import Trial
 from pytest_caesar.conformance.scenarios import SCENARIOS
-from pytest_caesar.conformance.trial import Trial
 
 if TYPE_CHECKING:
-    from pytest_caesar.conformance.bench import Bench
+    from pytest_caesar.conformance.scenario_cache import Bench
 
 Function: TypeAlias = "Callable[[Bench, Trial], Finding]"
 

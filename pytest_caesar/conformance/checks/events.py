@@ -17,11 +17,11 @@ from caesar_agent.documents import (
 )
 from caesar_agent.documents.timestamps import parse_timestamp
 from caesar_agent.terminal import one_line
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.checks.tool_calls import pair
-from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.checks.tool_call_pairs import pair
+from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial
 from pytest_caesar.workspace.reconciliation import normalised, reconcile
 
 BROKEN = ("event-line-invalid", "event-line-incomplete", "event-line-torn", "event-line-too-long",

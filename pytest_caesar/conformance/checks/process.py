@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 
 from caesar_agent.terminal import one_line
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial
 
 LATE = 0.5
 """Share of its time after which an agent that ends unfinished has watched the clock."""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from caesar_agent.task_directory import read_bounded
 from caesar_agent.terminal import one_line
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised, skipped
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised, skipped
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

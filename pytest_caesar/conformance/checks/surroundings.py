@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
-from pytest_caesar.conformance.trial import Trial, was_handed_in
+from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial, was_handed_in
 
 
 def _strayed(bench: Bench, trial: Trial) -> list[str]:

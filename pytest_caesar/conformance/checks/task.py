@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from caesar_agent.terminal import one_line
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.finding import PASSED, Finding, failed, not_exercised
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial
 
 
 @check("TASK-001", "two variables")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pytest_caesar.conformance.ground import Ground
 from pytest_caesar.conformance.profile import CLAIMS, Profile, Special
+from pytest_caesar.conformance.repository_files import Ground
 from pytest_caesar.fake_agent import FakeAgents, Step
 
 Steps: TypeAlias = "tuple[Step, ...]"

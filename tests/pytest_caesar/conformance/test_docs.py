@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.target import ProcessAgent
-from pytest_caesar.conformance.bench import Bench
-from pytest_caesar.conformance.finding import OUTCOMES
+from pytest_caesar.conformance.judgement import OUTCOMES
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, parse_profile
 from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS
+from pytest_caesar.conformance.scenario_cache import Bench
 from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 FOLDER = Path(__file__).parents[3] / "docs" / "conformance"

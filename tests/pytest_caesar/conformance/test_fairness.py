@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.target import AgentTarget
-from pytest_caesar.conformance.bench import SHORT_LINGER, Bench
 from pytest_caesar.conformance.checks import CHECKS
-from pytest_caesar.conformance.finding import Finding
-from pytest_caesar.conformance.ground import Ground
+from pytest_caesar.conformance.judgement import Finding
 from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.repository_files import Ground
+from pytest_caesar.conformance.scenario_cache import SHORT_LINGER, Bench
+from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.scenario_runner import Stage
 from pytest_caesar.conformance.scenarios import Scenario
-from pytest_caesar.conformance.stage import Stage
-from pytest_caesar.conformance.trial import Trial
 from pytest_caesar.fake_agent import FakeAgents
 from tests.pytest_caesar.conformance.flaws import (
     ASK,
@@ -311,7 +311,7 @@ def test_an_agent_that_does_not_end_is_waited_for_once(
             waited.append(self.settings.linger)
             return super().carry_out(name, scenario, timeout=timeout)
 
-    monkeypatch.setattr("pytest_caesar.conformance.bench.Stage", Watched)
+    monkeypatch.setattr("pytest_caesar.conformance.scenario_cache.Stage", Watched)
     hanging = (*RIGHT, fake.hang())
     bench = part(tmp_path, {"plain": hanging, "deep": hanging})
     bench.settings = replace(SETTINGS, linger=2 * SHORT_LINGER)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.conformance.ground import Ground, from_folder
 from pytest_caesar.conformance.profile import (
     GROUND,
     OBJECTIVE,
@@ -16,6 +15,7 @@ from pytest_caesar.conformance.profile import (
     load_profile,
     parse_profile,
 )
+from pytest_caesar.conformance.repository_files import Ground, from_folder
 from pytest_caesar.workspace.repository import Repository
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -132,7 +132,7 @@ def test_a_repository_that_cannot_be_read_is_told(
 def test_a_repository_that_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_caesar.conformance.ground.MAX_FILES", 1)
+    monkeypatch.setattr("pytest_caesar.conformance.repository_files.MAX_FILES", 1)
     for name in ("a", "b"):
         (tmp_path / name).write_text("")
 

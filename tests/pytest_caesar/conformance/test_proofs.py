@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.target import AgentTarget
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks import CHECKS
 from pytest_caesar.conformance.checks.questions import NoServerError
 from pytest_caesar.conformance.registry import REQUIREMENTS, Requirement
+from pytest_caesar.conformance.scenario_cache import Bench
 from pytest_caesar.fake_agent import FakeAgents, Step
 from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, Flaw, right

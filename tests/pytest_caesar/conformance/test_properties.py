@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.conformance.baseline import BaselineError, parse_baseline
-from pytest_caesar.conformance.finding import OUTCOMES
-from pytest_caesar.conformance.looking import differences
+from pytest_caesar.conformance.judgement import OUTCOMES
+from pytest_caesar.conformance.known_failures import BaselineError, parse_baseline
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, ProfileError, parse_profile
 from pytest_caesar.conformance.registry import LEVELS, REQUIREMENTS
 from pytest_caesar.conformance.result import NOT_RUN, Result, badge, completed, table, verdict
-from pytest_caesar.conformance.trial import task_depth
+from pytest_caesar.conformance.scenario_run import task_depth
+from pytest_caesar.conformance.side_effects import differences
 
 PATH = Path("caesar-conformance.toml")
 

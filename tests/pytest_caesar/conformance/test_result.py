@@ -9,8 +9,8 @@ import pytest
 
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.conformance.registry import REQUIREMENTS
-from pytest_caesar.conformance.report import as_json, write_report
 from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
+from pytest_caesar.conformance.result_file import as_json, write_report
 
 ADVISORY = next(name for name, one in REQUIREMENTS.items() if one.kind == "advisory")
 COUNTED = [name for name, one in REQUIREMENTS.items() if one.kind != "advisory"]

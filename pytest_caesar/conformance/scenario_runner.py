@@ -12,11 +12,11 @@ from typing import Any
 
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-from pytest_caesar.conformance.looking import Onlooker, differences, survey
 from pytest_caesar.conformance.profile import Profile
+from pytest_caesar.conformance.scenario_run import Trial, task_depth
 from pytest_caesar.conformance.scenarios import HOSTILE_TEXT, LARGE_CONTEXT, Scenario
+from pytest_caesar.conformance.side_effects import Onlooker, differences, survey
 from pytest_caesar.conformance.surroundings import Surroundings, surround
-from pytest_caesar.conformance.trial import Trial, task_depth
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.environment import make_home
 from pytest_caesar.orchestrator.orchestrator import Orchestrator

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.conformance.baseline import BaselineError, load_baseline, parse_baseline
+from pytest_caesar.conformance.known_failures import BaselineError, load_baseline, parse_baseline
 from pytest_caesar.conformance.registry import REQUIREMENTS
 from tests.pytest_caesar.plugin.running import AGENT as HONEST
 from tests.pytest_caesar.plugin.running import Runs, agent_script

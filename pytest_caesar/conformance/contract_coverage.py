@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pytest_caesar.agents.target import FunctionAgent
-from pytest_caesar.conformance.bench import Bench
 from pytest_caesar.conformance.checks import CHECKS
 from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.registry import AREAS, REQUIREMENTS
-from pytest_caesar.conformance.trial import Trial
+from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.scenario_run import Trial
 from pytest_caesar.orchestrator.run import Run
 
 LARGE = 100_000

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
-from pytest_caesar.conformance.finding import Finding, failed, not_exercised, skipped
+from pytest_caesar.conformance.judgement import Finding, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import CLAIMS, PROFILE_NAME, TABLES, Profile
 from pytest_caesar.conformance.registry import LEVELS, Requirement
+from pytest_caesar.conformance.scenario_run import Trial, described, was_handed_in
+from pytest_caesar.conformance.scenario_runner import Stage
 from pytest_caesar.conformance.scenarios import SCENARIOS
-from pytest_caesar.conformance.stage import Stage
 from pytest_caesar.conformance.surroundings import reads_stdin
-from pytest_caesar.conformance.trial import Trial, described, was_handed_in
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
