@@ -1,1 +1,6 @@
-"""The conformance kit: what of the contract an agent honours, and what it breaks."""
+"""The conformance kit: what of the contract an agent honours, and what it breaks.
+
+What comes in: the requirements and their checks, the scenarios that they look at, the result of a
+session, and what serves a user's own tests (hostile surroundings, mutated runs). It may use every
+room below the session; only the plugin and the commands may use it.
+"""

@@ -12,16 +12,17 @@ import pytest
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar import test_deadline
-from pytest_caesar.conformance.checks import CHECKS
-from pytest_caesar.conformance.items import CheckItem, Module
-from pytest_caesar.conformance.known_failures import BASELINE_NAME, Baseline, load_baseline
+from pytest_caesar.conformance.items import CheckItem, Module, Shared
+from pytest_caesar.conformance.judging import CHECKS
+from pytest_caesar.conformance.known_failures import BASELINE_NAME, load_known_failures
 from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
-from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS, Requirement
+from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS, Requirement
 from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
-from pytest_caesar.conformance.result_file import write_report
-from pytest_caesar.conformance.runs import hand_on
-from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.result_file import as_capped, write_report
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenarios import SCENARIOS
+from pytest_caesar.records import junit_property, keep, record
 from pytest_caesar.settings import how_to_give_an_agent, orchestrator_settings
 
 if TYPE_CHECKING:
@@ -66,13 +67,13 @@ class Conformance:
         self.config = config
         self.session = session
         self.results: dict[tuple[str, str], Result] = {}
-        self.faults: dict[tuple[str, str], str] = {}
         self.wanted = self._take_arguments()
         try:
             self.profile = load_profile(_nearest(config, PROFILE_NAME))
-            self.baseline: Baseline = load_baseline(_nearest(config, BASELINE_NAME))
+            known_failures = load_known_failures(_nearest(config, BASELINE_NAME))
         except CaesarError as error:
             raise pytest.UsageError(str(error)) from error
+        self.shared = Shared(known_failures=known_failures, is_worker=session.is_worker)
         for mark in MARKS:
             config.addinivalue_line("markers", f"{mark}: requirements of the conformance kit")
 
@@ -100,13 +101,17 @@ class Conformance:
         several = len(self.session.agents) > 1
         found: list[pytest.Item | pytest.Collector] = []
         for agent in self.session.agents:
-            bench = self._bench(agent)
+            cache = self._cache(agent)
             for requirement in self._ordered():
                 name = f"{requirement.id}[{agent.id}]" if several else requirement.id
                 if self._is_wanted(requirement.id, name):
                     found.append(
                         CheckItem.from_parent(
-                            module, name=name, requirement=requirement, bench=bench, kit=self
+                            module,
+                            name=name,
+                            requirement=requirement,
+                            cache=cache,
+                            shared=self.shared,
                         )
                     )
         unknown = self.wanted - {item.name for item in found} - REQUIREMENTS.keys() - {""}
@@ -122,17 +127,17 @@ class Conformance:
         return not self.wanted or bool({"", requirement, name} & self.wanted)
 
     def _ordered(self) -> Iterable[Requirement]:
-        """Return the requirements; on a worker those that share a trial beside each other."""
+        """Return the requirements; on a worker those that share a scenario beside each other."""
         if not self.session.is_worker:
             return REQUIREMENTS.values()
         order = list(SCENARIOS)
         return sorted(REQUIREMENTS.values(), key=lambda one: order.index(CHECKS[one.id].scenario))
 
-    def _bench(self, agent: AgentTarget) -> Bench:
+    def _cache(self, agent: AgentTarget) -> ScenarioCache:
         settings = self.session.settings
         factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined] # noqa: SLF001 - items have no fixtures
         name = re.sub(r"\W+", "-", f"conformance-{agent.id}")[:40]
-        return Bench(
+        return ScenarioCache(
             agent=agent,
             profile=self.profile,
             folder=lambda: factory.mktemp(name),
@@ -162,7 +167,7 @@ class Conformance:
         """Send what became of a check along with the report on its item."""
         report = yield
         if isinstance(item, CheckItem) and report.when == "setup":
-            hand_on(self.session, item, report, item.bench.new_trials())
+            _hand_on(self.session, item, report, item.cache.new_runs())
         if isinstance(item, CheckItem) and (
             report.when == "call" or (report.when == "setup" and report.outcome != "passed")
         ):
@@ -216,7 +221,7 @@ class Conformance:
                     "told, so some of it was skipped"
                 )
             new = [result.id for result in own if result.outcome == "failed" and result.counts]
-            new = [name for name in new if self.baseline.knows(name, agent.id) is None]
+            new = [name for name in new if self.shared.known_failures.knows(name, agent.id) is None]
             if new:
                 terminalreporter.write_line(
                     f"what cannot be mended today goes into {BASELINE_NAME}: {' '.join(new)}"
@@ -224,3 +229,32 @@ class Conformance:
             terminalreporter.write_line(str(found), bold=True)
             if found.complete:
                 terminalreporter.write_line(badge(found))
+
+
+def _hand_on(
+    session: CaesarSession,
+    item: pytest.Item,
+    report: pytest.TestReport,
+    seen: Iterable[ScenarioRun],
+) -> None:
+    """Hand on the runs of scenarios as of those of a test, with the check that asked for them first.
+
+    Args:
+        session: what it is asked for.
+        item: the check.
+        report: the report on the item, which takes the records along.
+        seen: what was carried out for it.
+    """
+    settings = session.settings
+    runs = [(one.scenario, run) for one in seen for run in (*one.earlier, one.run)]
+    if settings.keep is not None:
+        session.problems += keep((run for _, run in runs), settings.keep, report)
+    if settings.json_path is not None:
+        report.caesar_runs = [  # type: ignore[attr-defined]
+            as_capped(
+                {**record(run, number=number, report=report, whole=True), "scenario": scenario}
+            )
+            for number, (scenario, run) in enumerate(runs, 1)
+        ]
+    if settings.junit and item.config.getoption("xmlpath", None):
+        item.user_properties.extend(junit_property(run) for _, top in runs for run in top.tree)

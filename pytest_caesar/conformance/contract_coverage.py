@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pytest_caesar.agents.target import FunctionAgent
-from pytest_caesar.conformance.checks import CHECKS
+from pytest_caesar.conformance.judging import CHECKS
 from pytest_caesar.conformance.profile import Profile
-from pytest_caesar.conformance.registry import AREAS, REQUIREMENTS
-from pytest_caesar.conformance.scenario_cache import Bench
-from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.requirements import AREAS, REQUIREMENTS
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.orchestrator.run import Run
 
 LARGE = 100_000
@@ -41,17 +41,17 @@ SHOWN_BY: Mapping[str, Callable[[Run], bool]] = {
 }
 """Scenarios that a run of somebody's own test may amount to, and how that is seen."""
 
-_BENCH = Bench(agent=FunctionAgent(id="", target=""), profile=Profile(), folder=Path())
+_CACHE = ScenarioCache(agent=FunctionAgent(id="", target=""), profile=Profile(), folder=Path())
 
 
 def exercised(run: Run) -> frozenset[str]:
     """Return the ids of the requirements that a run could have broken."""
-    trial = Trial(scenario="plain", run=run)
+    seen = ScenarioRun(scenario="plain", run=run)
     found = set()
     for name, check in CHECKS.items():
         if check.scenario == "plain":
-            judged = trial.handed_in or check.of_a_dead_agent
-            if judged and check.function(_BENCH, trial).outcome in ("passed", "failed"):
+            judged = seen.handed_in or check.of_a_dead_agent
+            if judged and check.function(_CACHE, seen).outcome in ("passed", "failed"):
                 found.add(name)
         elif check.scenario in SHOWN_BY and SHOWN_BY[check.scenario](run):
             found.add(name)

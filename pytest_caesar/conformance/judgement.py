@@ -18,7 +18,7 @@ OUTCOMES: dict[Outcome, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Judgement:
     """The outcome of one check.
 
     Attributes:
@@ -30,19 +30,19 @@ class Finding:
     message: str = ""
 
 
-PASSED = Finding(outcome="passed")
+PASSED = Judgement(outcome="passed")
 
 
-def failed(message: str) -> Finding:
+def failed(message: str) -> Judgement:
     """Return that the agent breaks the requirement; say what to mend."""
-    return Finding(outcome="failed", message=message)
+    return Judgement(outcome="failed", message=message)
 
 
-def skipped(reason: str) -> Finding:
+def skipped(reason: str) -> Judgement:
     """Return that the requirement does not apply."""
-    return Finding(outcome="skipped", message=reason)
+    return Judgement(outcome="skipped", message=reason)
 
 
-def not_exercised(reason: str) -> Finding:
+def not_exercised(reason: str) -> Judgement:
     """Return that nothing happened by which the requirement could be judged."""
-    return Finding(outcome="not exercised", message=reason)
+    return Judgement(outcome="not exercised", message=reason)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.conformance.registry import REQUIREMENTS, RETIRED
+from pytest_caesar.conformance.requirements import REQUIREMENTS, RETIRED
 
 BASELINE_NAME = "caesar-conformance-baseline.txt"
 """Looked for where pytest was started, and above up to its rootdir; one id a line, and why behind a #."""
@@ -16,7 +16,7 @@ BASELINE_NAME = "caesar-conformance-baseline.txt"
 _LINE = re.compile(r"([A-Z]+-\d+)(?:\[([^\]]+)\])?\s*(?:#\s*(.*))?")
 
 
-class BaselineError(CaesarError):
+class KnownFailuresError(CaesarError):
     """A line of the baseline is not understood.
 
     Attributes:
@@ -35,7 +35,7 @@ class BaselineError(CaesarError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class KnownFailures:
     """Failures that are known.
 
     Attributes:
@@ -52,27 +52,29 @@ class Baseline:
         return None
 
 
-def load_baseline(folder: Path) -> Baseline:
+def load_known_failures(folder: Path) -> KnownFailures:
     """Read the baseline in a folder; an empty one where there is none.
 
     Raises:
-        BaselineError: on the first line that is not understood.
+        KnownFailuresError: on the first line that is not understood.
     """
     path = folder / BASELINE_NAME
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Baseline()
+        return KnownFailures()
     except (OSError, UnicodeDecodeError) as error:
-        raise BaselineError(path=str(path), line=1, problem=f"cannot be read: {error}") from error
-    return parse_baseline(text, path=path)
+        raise KnownFailuresError(
+            path=str(path), line=1, problem=f"cannot be read: {error}"
+        ) from error
+    return parse_known_failures(text, path=path)
 
 
-def parse_baseline(text: str, *, path: Path) -> Baseline:
+def parse_known_failures(text: str, *, path: Path) -> KnownFailures:
     """Read the text of a baseline.
 
     Raises:
-        BaselineError: as ``load_baseline``.
+        KnownFailuresError: as ``load_known_failures``.
     """
     reasons: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):
@@ -82,9 +84,9 @@ def parse_baseline(text: str, *, path: Path) -> Baseline:
         match = _LINE.fullmatch(line)
         problem = _problem(match, line, reasons)
         if match is None or problem:
-            raise BaselineError(path=str(path), line=number, problem=problem)
+            raise KnownFailuresError(path=str(path), line=number, problem=problem)
         reasons[_name(match)] = match[3] or ""
-    return Baseline(reasons=reasons)
+    return KnownFailures(reasons=reasons)
 
 
 def _name(match: re.Match[str]) -> str:

@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.conformance.registry import LEVELS, Level
-from pytest_caesar.conformance.repository_files import Ground, GroundError, from_folder, from_table
+from pytest_caesar.conformance.repository_files import (
+    RepositoryFiles,
+    RepositoryFilesError,
+    from_folder,
+    from_table,
+)
+from pytest_caesar.conformance.requirements import LEVELS, Level
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -24,7 +29,7 @@ PROFILE_NAME = "caesar-conformance.toml"
 OBJECTIVE = "Look at this repository and say in one sentence what it holds."
 """Given to an agent that does not say what it is for: any agent can do it."""
 
-GROUND = Ground(
+REPOSITORY = RepositoryFiles(
     files={
         "README.md": "# Greeter\n\nSays hello to whoever is named.\n",
         "src/greeter.py": 'def greet(name):\n    return f"Hello, {name}!"\n',
@@ -52,6 +57,15 @@ TABLES: dict[str, str] = {
 """Capabilities that are claimed by a table with an ``objective``."""
 
 
+def how_to_claim(capability: str) -> str:
+    """Say how a capability is claimed."""
+    if capability in TABLES:
+        return (
+            f'not claimed: [{capability}] objective = "…" in {PROFILE_NAME} ({TABLES[capability]})'
+        )
+    return f'not claimed: claims = ["{capability}"] in {PROFILE_NAME} ({CLAIMS[capability]})'
+
+
 class ProfileError(CaesarError):
     """The profile is not what it should be.
 
@@ -77,14 +91,14 @@ class Special:
         timeout: of ``slow``: seconds it is given, and that are not enough.
         answer: of ``asks``: what it is answered; "" takes the first option, or "yes".
         expects: of ``asks``: a text that report or patch contain after that answer, or "".
-        ground: a repository of its own, or None for the usual one.
+        repository: a repository of its own, or None for the usual one.
     """
 
     objective: str
     timeout: float = 2.0
     answer: str = ""
     expects: str = ""
-    ground: Ground | None = None
+    repository: RepositoryFiles | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +112,7 @@ class Profile:
         exact_objective: nothing may be added to the objective.
         context: handed to it with every task.
         acceptance_criteria: handed to it with the objective.
-        ground: its repository.
+        repository: its repository.
         timeout: seconds that it may take for the objective.
         claims: capabilities by name.
         specials: tables by name.
@@ -110,7 +124,7 @@ class Profile:
     exact_objective: bool = False
     context: str = ""
     acceptance_criteria: tuple[str, ...] = ()
-    ground: Ground = GROUND
+    repository: RepositoryFiles = REPOSITORY
     timeout: float = 60.0
     claims: frozenset[str] = frozenset()
     specials: Mapping[str, Special] = field(default_factory=dict)
@@ -178,7 +192,7 @@ class _Reader:
             exact_objective=self._flag(values, "exact_objective"),
             context=self._text(values, "context", "", "", blank=True),
             acceptance_criteria=self._texts(values, "acceptance_criteria"),
-            ground=self._ground(values),
+            repository=self._repository(values),
             timeout=self._seconds(values, "timeout", "", default.timeout),
             claims=self._claims(values),
             specials={name: self._special(name, values[name]) for name in TABLES if name in values},
@@ -248,7 +262,7 @@ class _Reader:
             timeout=self._seconds(value, "timeout", table, 2.0),
             answer=self._text(value, "answer", table, ""),
             expects=self._text(value, "expects", table, ""),
-            ground=self._table(value["files"], f"{name}.files") if "files" in value else None,
+            repository=self._table(value["files"], f"{name}.files") if "files" in value else None,
         )
         if special.expects and not special.answer:
             raise self._error(
@@ -256,23 +270,23 @@ class _Reader:
             )
         return special
 
-    def _ground(self, values: dict[str, Any]) -> Ground:
+    def _repository(self, values: dict[str, Any]) -> RepositoryFiles:
         if "repository" in values and "files" in values:
             raise self._error("repository and [files] both say what the repository holds: keep one")
         if "files" in values:
             return self._table(values["files"], "files")
         if "repository" not in values:
-            return GROUND
+            return REPOSITORY
         name = self._text(values, "repository", "", "")
         try:
             return from_folder(self._path.parent / name)
-        except GroundError as error:
+        except RepositoryFilesError as error:
             raise self._error(f"repository is {name!r}: {error}") from error
 
-    def _table(self, files: Any, table: str) -> Ground:
+    def _table(self, files: Any, table: str) -> RepositoryFiles:
         if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
             raise self._error(f"[{table}] is not a table of texts by path")
         try:
             return from_table(files)
-        except GroundError as error:
+        except RepositoryFilesError as error:
             raise self._error(f"[{table}] {error}") from error

@@ -14,12 +14,12 @@ MAX_FILES, MAX_BYTES = 2000, 64 * 2**20
 _LEFT_OUT = {".git", ".caesar", "__pycache__"}
 
 
-class GroundError(ValueError):
+class RepositoryFilesError(ValueError):
     """The folder or the table cannot be made into a repository; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class RepositoryFiles:
     """Files of a repository.
 
     Attributes:
@@ -49,31 +49,33 @@ class Ground:
                 path.chmod(0o755)
 
 
-def from_table(files: Mapping[str, str]) -> Ground:
+def from_table(files: Mapping[str, str]) -> RepositoryFiles:
     """Take texts by path.
 
     Raises:
-        GroundError: a name is no path inside a repository, or a file and a folder at once.
+        RepositoryFilesError: a name is no path inside a repository, or a file and a folder at once.
     """
     plain = {str(PurePosixPath(name)) for name in files}
     for name in files:
         path = PurePosixPath(name)
         if not path.parts or path.is_absolute() or {"..", ".git", ".caesar"} & set(path.parts):
-            raise GroundError(f"names {name!r}: expected a path inside the repository")
+            raise RepositoryFilesError(f"names {name!r}: expected a path inside the repository")
         above = next((str(one) for one in path.parents if str(one) in plain), None)
         if above is not None:
-            raise GroundError(f"names {name!r} and {above!r}: one of them cannot be a file")
-    return Ground(files=dict(files))
+            raise RepositoryFilesError(
+                f"names {name!r} and {above!r}: one of them cannot be a file"
+            )
+    return RepositoryFiles(files=dict(files))
 
 
-def from_folder(folder: Path) -> Ground:
+def from_folder(folder: Path) -> RepositoryFiles:
     """Take what lies in a folder, without links and without git's own.
 
     Raises:
-        GroundError: it is none, holds too much, or cannot be read.
+        RepositoryFilesError: it is none, holds too much, or cannot be read.
     """
     if not folder.is_dir():
-        raise GroundError(f"there is no folder {folder}")
+        raise RepositoryFilesError(f"there is no folder {folder}")
     files: dict[str, str | bytes] = {}
     programs = set()
     size = 0
@@ -88,10 +90,10 @@ def from_folder(folder: Path) -> Ground:
             if path.stat().st_mode & 0o100:
                 programs.add(name)
             if len(files) > MAX_FILES or size > MAX_BYTES:
-                raise GroundError(
+                raise RepositoryFilesError(
                     f"it holds more than {MAX_FILES} files or {MAX_BYTES} bytes: give a smaller "
                     "one, it is copied for every delegation"
                 )
     except OSError as error:
-        raise GroundError(f"it cannot be read: {error}") from error
-    return Ground(files=files, programs=frozenset(programs))
+        raise RepositoryFilesError(f"it cannot be read: {error}") from error
+    return RepositoryFiles(files=files, programs=frozenset(programs))

@@ -1,642 +1,102 @@
-"""The rows of the registry: id, level, kind, what the agent does, and where that comes from.
+"""The requirements of the kit; the table beside this module, ``requirements.md``, holds them.
 
-The kind is ``mandatory``, ``advisory``, or ``conditional:CAPABILITY``. Clauses name headings of
-the OACP specification.
+An id is never used again: what is withdrawn moves to ``RETIRED``. A test compares the table
+with the checks and with the documentation, both ways.
 """
 
 from __future__ import annotations
 
-Row = tuple[str, str, str, str, str]
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
 
-SILENT = "The specification is silent; "
+Level = Literal["minimal", "narrated", "dialogue", "robust"]
+Kind = Literal["mandatory", "conditional", "advisory"]
 
-TASK: tuple[Row, ...] = (
-    (
-        "TASK-001",
-        "minimal",
-        "mandatory",
-        "It needs no other variable than CAESAR_TASK_FILE and CAESAR_REPORT_PATH.",
-        "The minimal contract: two variables",
-    ),
-    (
-        "TASK-002",
-        "minimal",
-        "mandatory",
-        "It reads a task in which every optional field is absent.",
-        "task.json (the task)",
-    ),
-    (
-        "TASK-003",
-        "minimal",
-        "mandatory",
-        "It ignores fields of the task that it does not know.",
-        "Managing versions: only what is incompatible gets a new version",
-    ),
-    (
-        "TASK-004",
-        "minimal",
-        "mandatory",
-        "It reads the same task in another spelling of JSON: one line, escapes, another order.",
-        "task.json (the task)",
-    ),
-    (
-        "TASK-005",
-        "minimal",
-        "mandatory",
-        "It copes with quotes, line breaks, shell characters and every script in the task.",
-        "task.json (the task)",
-    ),
-    (
-        "TASK-006",
-        "minimal",
-        "mandatory",
-        "It runs nothing that merely stands in the text of the task.",
-        "task.json (the task): the text says what to do, it is no program",
-    ),
-    (
-        "TASK-007",
-        "minimal",
-        "mandatory",
-        "It copes with a context of a megabyte.",
-        "task.json (the task), on context",
-    ),
-    (
-        "TASK-008",
-        "minimal",
-        "mandatory",
-        "It is not put off by a return channel that it does not use.",
-        "The return channel, optional: an agent that cannot load a server ignores the field",
-    ),
-    (
-        "TASK-009",
-        "robust",
-        "mandatory",
-        "It refuses a task of an unknown version, explicitly.",
-        "Managing versions: a reader must refuse explicitly",
-    ),
-    (
-        "TASK-010",
-        "robust",
-        "mandatory",
-        "It changes nothing when it refuses a task of an unknown version.",
-        "Managing versions: … rather than interpret as best it can",
-    ),
-    (
-        "TASK-011",
-        "robust",
-        "mandatory",
-        "It never says success of a task that it could not read.",
-        "report.json (the report): success means that the acceptance criteria are met",
-    ),
-    (
-        "TASK-012",
-        "robust",
-        "mandatory",
-        "It never says success when there is no task file.",
-        "report.json (the report): success means that the acceptance criteria are met",
-    ),
-)
+LEVELS: dict[str, str] = {
+    "minimal": "the two variables: a task is read, a report is handed in, and it is true",
+    "narrated": "events: the work can be watched",
+    "dialogue": "the return channel: the agent asks, and goes on",
+    "robust": "deadlines, signals and hostile surroundings",
+}
+"""Levels in rising order, with what they are about."""
 
-REPORT: tuple[Row, ...] = (
-    (
-        "REPORT-001",
-        "minimal",
-        "mandatory",
-        "It hands in a report: in $CAESAR_REPORT_PATH, over the channel, or as its CLI does.",
-        "The minimal contract: two variables",
-    ),
-    (
-        "REPORT-002",
-        "minimal",
-        "mandatory",
-        "The report is what the schema of caesar.report/v1 says.",
-        "report.json (the report)",
-    ),
-    (
-        "REPORT-003",
-        "minimal",
-        "mandatory",
-        "The report names this task, or none.",
-        "report.json (the report), on task_id",
-    ),
-    (
-        "REPORT-004",
-        "minimal",
-        "mandatory",
-        "The report is UTF-8 without a byte order mark.",
-        "report.json (the report): JSON is exchanged as UTF-8 (RFC 8259)",
-    ),
-    (
-        "REPORT-005",
-        "minimal",
-        "mandatory",
-        "The report is a regular file, no link, folder or pipe.",
-        "The task directory",
-    ),
-    (
-        "REPORT-006",
-        "minimal",
-        "conditional:blocked",
-        "A report that says blocked asks a question.",
-        "report.json (the report), on blocked",
-    ),
-    (
-        "REPORT-007",
-        "minimal",
-        "conditional:partial",
-        "A report that says partial names the next steps.",
-        "report.json (the report), on partial",
-    ),
-    (
-        "REPORT-008",
-        "minimal",
-        "conditional:failed",
-        "It says failed or blocked of what cannot be done.",
-        "report.json (the report), on failed",
-    ),
-    (
-        "REPORT-009",
-        "minimal",
-        "advisory",
-        "The ids of the questions in the report differ.",
-        SILENT + "an answer names a question by its id.",
-    ),
-    (
-        "REPORT-010",
-        "robust",
-        "advisory",
-        "Nobody ever sees half a report: it is written beside its place and renamed.",
-        SILENT + "a reader may look at any time.",
-    ),
-    (
-        "REPORT-011",
-        "robust",
-        "advisory",
-        "Artifacts that the report names are there.",
-        SILENT + "an artifact that is not there helps nobody.",
-    ),
-    (
-        "REPORT-012",
-        "robust",
-        "advisory",
-        "Findings point at files and lines that are there.",
-        SILENT + "a finding that points nowhere cannot be followed.",
-    ),
-    (
-        "REPORT-013",
-        "robust",
-        "advisory",
-        "The duration in usage is not longer than the process ran.",
-        SILENT + "who adds up costs relies on it.",
-    ),
-)
+GATES: dict[str, str] = {
+    "minimal": "REPORT-002",
+    "narrated": "EVENTS-001",
+    "dialogue": "QUESTIONS-001",
+    "robust": "PROCESS-004",
+}
+"""What must have passed for a level to be reached at all, beside that nothing of it failed."""
 
-CHANGES: tuple[Row, ...] = (
-    (
-        "CHANGES-001",
-        "minimal",
-        "mandatory",
-        "What it declares as changed has changed.",
-        "report.json (the report), on changes",
-    ),
-    (
-        "CHANGES-002",
-        "minimal",
-        "conditional:declares",
-        "What it changed is declared.",
-        "report.json (the report), on changes: the field is optional, half of it is not",
-    ),
-    (
-        "CHANGES-003",
-        "minimal",
-        "mandatory",
-        "What it declares has the right action: created, modified, deleted or renamed.",
-        "report.json (the report), on changes",
-    ),
-    (
-        "CHANGES-004",
-        "minimal",
-        "mandatory",
-        "A read-only task leaves every file of the workspace as it was.",
-        "task.json (the task), on mode",
-    ),
-    (
-        "CHANGES-005",
-        "minimal",
-        "mandatory",
-        "A read-only task leaves commits, branches and stashes as they were.",
-        "task.json (the task), on mode",
-    ),
-    (
-        "CHANGES-006",
-        "minimal",
-        "mandatory",
-        "It changes nothing outside the workspace.",
-        "task.json (the task), on workspace",
-    ),
-    (
-        "CHANGES-007",
-        "minimal",
-        "conditional:writes",
-        "It does change something when its task asks for it.",
-        "report.json (the report): success means that the acceptance criteria are met",
-    ),
-    (
-        "CHANGES-008",
-        "minimal",
-        "conditional:commits",
-        "What it committed is declared as well as what it did not commit.",
-        "report.json (the report): the same whether the agent commits or not",
-    ),
-    (
-        "CHANGES-009",
-        "robust",
-        "mandatory",
-        "It leaves the orchestrator's files in the task directory alone.",
-        "The task directory: task.json and raw.log are the orchestrator's",
-    ),
-    (
-        "CHANGES-010",
-        "robust",
-        "mandatory",
-        "Working in place, it leaves the user's uncommitted work alone.",
-        "task.json (the task), on isolation",
-    ),
-    (
-        "CHANGES-011",
-        "robust",
-        "mandatory",
-        "On a tree that it has worked on before, it declares only what changed this time.",
-        "report.json (the report), on changes",
-    ),
-    (
-        "CHANGES-012",
-        "robust",
-        "advisory",
-        "Declared paths are relative to the workspace and without detours.",
-        SILENT + "the reference takes another spelling for another file.",
-    ),
-    (
-        "CHANGES-013",
-        "robust",
-        "advisory",
-        "It leaves history, branches and git's own files as they are.",
-        SILENT + "commits on top of base_ref are allowed, rewriting is not foreseen.",
-    ),
-)
+AREAS: dict[str, str] = {
+    "TASK": "reading the task",
+    "REPORT": "the report",
+    "CHANGES": "what the agent changes, and what it says of it",
+    "EVENTS": "telling events",
+    "QUESTIONS": "asking over the return channel",
+    "PROCESS": "beginning and end of the process",
+    "SURROUNDINGS": "where and beside what it runs",
+    "DEPTH": "depth of delegation",
+}
+"""Areas, in the order in which they are shown."""
 
-EVENTS: tuple[Row, ...] = (
-    (
-        "EVENTS-001",
-        "narrated",
-        "conditional:events",
-        "It tells events while it works.",
-        "events.jsonl (the stream): optional, and rewarded",
-    ),
-    (
-        "EVENTS-002",
-        "narrated",
-        "conditional:events",
-        "Every line of the log is a whole event.",
-        "events.jsonl (the stream): one line of JSON for each event",
-    ),
-    (
-        "EVENTS-003",
-        "narrated",
-        "conditional:events",
-        "Its events name this task.",
-        "events.jsonl (the stream)",
-    ),
-    (
-        "EVENTS-004",
-        "narrated",
-        "conditional:events",
-        "The numbers of its events rise.",
-        "events.jsonl (the stream), on seq",
-    ),
-    (
-        "EVENTS-005",
-        "narrated",
-        "conditional:events",
-        "It appends to the log and leaves what stands in it alone.",
-        "events.jsonl (the stream): append only",
-    ),
-    (
-        "EVENTS-006",
-        "narrated",
-        "conditional:tools",
-        "It tells the start of a tool, not only the result.",
-        "events.jsonl (the stream), on tool_use",
-    ),
-    (
-        "EVENTS-007",
-        "narrated",
-        "conditional:tools",
-        "Tool calls that have an id have one of their own, the same at start and end.",
-        "events.jsonl (the stream), on id, which is optional",
-    ),
-    (
-        "EVENTS-008",
-        "narrated",
-        "conditional:events",
-        "Its file_changed events tell of files that changed.",
-        "events.jsonl (the stream), on file_changed",
-    ),
-    (
-        "EVENTS-009",
-        "narrated",
-        "conditional:events",
-        "Its finished event says the same status as the report.",
-        "events.jsonl (the stream), on finished",
-    ),
-    (
-        "EVENTS-010",
-        "narrated",
-        "conditional:slow",
-        "It narrates while it works, not only at its end.",
-        "events.jsonl (the stream): an agent without is invisible while it works",
-    ),
-    (
-        "EVENTS-011",
-        "narrated",
-        "advisory",
-        "Nothing follows its finished event.",
-        SILENT + "a watcher stops there.",
-    ),
-    (
-        "EVENTS-012",
-        "narrated",
-        "advisory",
-        "Every tool that it started ends in the log.",
-        SILENT + "a watcher would show it as running for ever.",
-    ),
-    (
-        "EVENTS-013",
-        "narrated",
-        "advisory",
-        "Times of its events do not go backwards.",
-        SILENT + "a watcher orders by them.",
-    ),
-    (
-        "EVENTS-014",
-        "narrated",
-        "advisory",
-        "Progress does not go backwards.",
-        SILENT + "a bar that shrinks tells nothing.",
-    ),
-)
+RETIRED: frozenset[str] = frozenset()
+"""Ids of requirements that were withdrawn; none of them may be used again."""
 
-QUESTIONS: tuple[Row, ...] = (
-    (
-        "QUESTIONS-001",
-        "dialogue",
-        "conditional:asks",
-        "It asks over the return channel.",
-        "The return channel, optional",
-    ),
-    (
-        "QUESTIONS-002",
-        "dialogue",
-        "conditional:asks",
-        "Its questions are whole files with an id and a text.",
-        "The return channel, optional, on questions/<id>.json",
-    ),
-    (
-        "QUESTIONS-003",
-        "dialogue",
-        "conditional:asks",
-        "It goes on after the answer and hands in its report.",
-        "The return channel, optional: a dialogue rather than a silent round trip",
-    ),
-    (
-        "QUESTIONS-004",
-        "dialogue",
-        "conditional:answer",
-        "What it does follows the answer.",
-        "The return channel, optional, on ask_orchestrator",
-    ),
-    (
-        "QUESTIONS-005",
-        "dialogue",
-        "conditional:asks",
-        "It goes on when nobody answers.",
-        "The return channel, optional: … rather than wait for ever",
-    ),
-    (
-        "QUESTIONS-006",
-        "dialogue",
-        "conditional:asks",
-        "It goes on where there is no return channel.",
-        "The return channel, optional, on task.channel",
-    ),
-    (
-        "QUESTIONS-007",
-        "dialogue",
-        "conditional:asks",
-        "It never answers its own questions.",
-        "The task directory: answers/ are the orchestrator's",
-    ),
-    (
-        "QUESTIONS-008",
-        "dialogue",
-        "advisory",
-        "It goes on when the orchestrator refuses to answer.",
-        SILENT + "a refusal is no reason to leave no report.",
-    ),
-    (
-        "QUESTIONS-009",
-        "dialogue",
-        "advisory",
-        "It goes on after an answer that is none of its options.",
-        SILENT + "options are an offer, and people answer in their own words.",
-    ),
-    (
-        "QUESTIONS-010",
-        "dialogue",
-        "advisory",
-        "A question with options offers at least two, and each once.",
-        SILENT + "one option is no choice.",
-    ),
-)
 
-PROCESS: tuple[Row, ...] = (
-    (
-        "PROCESS-001",
-        "minimal",
-        "mandatory",
-        "It ends by itself once its report is handed in.",
-        "The cycle: … exits",
-    ),
-    (
-        "PROCESS-002",
-        "minimal",
-        "mandatory",
-        "It leaves no process behind.",
-        "The cycle: the diff is read when the agent is gone",
-    ),
-    (
-        "PROCESS-003",
-        "minimal",
-        "advisory",
-        "It exits with 0 when it says success.",
-        SILENT + "the reference takes any other code for a failure.",
-    ),
-    (
-        "PROCESS-004",
-        "robust",
-        "conditional:slow",
-        "At its deadline it ends on SIGTERM, within the grace.",
-        "task.json (the task), on deadline_ms",
-    ),
-    (
-        "PROCESS-005",
-        "robust",
-        "conditional:slow",
-        "Stopped at its deadline, it leaves a report.",
-        "The cycle: the report is written before the agent exits",
-    ),
-    (
-        "PROCESS-006",
-        "robust",
-        "conditional:slow",
-        "Stopped at its deadline, it does not say success.",
-        "report.json (the report): success means that the acceptance criteria are met",
-    ),
-    (
-        "PROCESS-007",
-        "robust",
-        "conditional:slow",
-        "Stopped at its deadline, it leaves no process behind.",
-        "task.json (the task), on deadline_ms",
-    ),
-    (
-        "PROCESS-008",
-        "robust",
-        "advisory",
-        "It works with stdin closed.",
-        SILENT + "daemons start programs so, and nothing is ever said there.",
-    ),
-    (
-        "PROCESS-009",
-        "robust",
-        "mandatory",
-        "It works without a terminal, and without TERM.",
-        "The cycle: an orchestrator starts it, no person",
-    ),
-    (
-        "PROCESS-010",
-        "robust",
-        "advisory",
-        "It prints no colours and moves no cursor where there is no terminal.",
-        SILENT + "raw.log is read by programs.",
-    ),
-    (
-        "PROCESS-011",
-        "robust",
-        "advisory",
-        "It works with 64 open files.",
-        SILENT + "several agents share a machine.",
-    ),
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One thing that the contract, or good sense where it is silent, asks of an agent.
 
-SURROUNDINGS: tuple[Row, ...] = (
-    (
-        "SURROUNDINGS-001",
-        "robust",
-        "mandatory",
-        "It works in a folder with blanks, quotes and umlauts in its name.",
-        "task.json (the task), on workspace and report_path",
-    ),
-    (
-        "SURROUNDINGS-002",
-        "robust",
-        "mandatory",
-        "It works in a folder with a long path.",
-        "task.json (the task), on workspace and report_path",
-    ),
-    (
-        "SURROUNDINGS-003",
-        "robust",
-        "mandatory",
-        "It works in the C locale, with a task that is not ASCII.",
-        "task.json (the task): JSON is UTF-8 whatever the locale",
-    ),
-    (
-        "SURROUNDINGS-004",
-        "robust",
-        "advisory",
-        "It works with a home folder that cannot be written.",
-        SILENT + "containers have such homes.",
-    ),
-    (
-        "SURROUNDINGS-005",
-        "robust",
-        "advisory",
-        "It works in its workspace although GIT_* variables point elsewhere.",
-        SILENT + "the reference passes on what a git hook has set.",
-    ),
-    (
-        "SURROUNDINGS-006",
-        "robust",
-        "mandatory",
-        "It works twice at once in one repository.",
-        "The task directory: each task has its own",
-    ),
-    (
-        "SURROUNDINGS-007",
-        "robust",
-        "mandatory",
-        "Two at once do not touch each other's workspace or report.",
-        "The task directory: each task has its own",
-    ),
-    (
-        "SURROUNDINGS-008",
-        "robust",
-        "mandatory",
-        "It works a second time in the same repository.",
-        "The task directory: each task has its own",
-    ),
-    (
-        "SURROUNDINGS-009",
-        "robust",
-        "mandatory",
-        "Told that there is no network, it still ends with a report.",
-        "task.json (the task), on network",
-    ),
-    (
-        "SURROUNDINGS-010",
-        "robust",
-        "mandatory",
-        "Outside a git repository it still ends with a report.",
-        "report.json (the report): outside a git repository changes stay a declaration",
-    ),
-    (
-        "SURROUNDINGS-011",
-        "robust",
-        "mandatory",
-        "In a repository without a commit it still ends with a report.",
-        "task.json (the task), on base_ref, which is absent there",
-    ),
-)
+    Attributes:
+        id: ``AREA-NNN``.
+        level: where it belongs.
+        kind: ``conditional`` applies with a capability; ``advisory`` never fails, because the
+            specification is silent.
+        capability: what has to be claimed, or seen, for it to apply; "" otherwise.
+        text: what the agent does, in one sentence.
+        clause: the passage of the specification it comes from, or why it is asked for.
+    """
 
-DEPTH: tuple[Row, ...] = (
-    (
-        "DEPTH-001",
-        "robust",
-        "mandatory",
-        "It works at any depth of delegation.",
-        "Environment variables, on CAESAR_DEPTH",
-    ),
-    (
-        "DEPTH-002",
-        "robust",
-        "conditional:delegates",
-        "What it delegates itself is deeper than it is.",
-        "Environment variables, on CAESAR_DEPTH: max_depth applies beyond the first level",
-    ),
-)
+    id: str
+    level: Level
+    kind: Kind
+    capability: str
+    text: str
+    clause: str
 
-ROWS: tuple[Row, ...] = (
-    *TASK, *REPORT, *CHANGES, *EVENTS, *QUESTIONS, *PROCESS, *SURROUNDINGS, *DEPTH,
-)  # fmt: skip
-"""Every row, in the order of ``registry.AREAS``."""
+    @property
+    def area(self) -> str:
+        """The first half of the id."""
+        return self.id.partition("-")[0]
+
+
+_ROW = re.compile(r"\| ([A-Z]+-\d{3}) \| (\w+) \| (\w+)(?: \((\w+)\))? \| (.+) \| (.+) \|")
+
+
+def _read_table() -> dict[str, Requirement]:
+    """Read the table.
+
+    Raises:
+        ValueError: an id stands in it twice.
+    """
+    text = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+    found: dict[str, Requirement] = {}
+    for name, level, kind, capability, what, clause in _ROW.findall(text):
+        if name in found:
+            raise ValueError(f"requirements.md holds {name} twice")
+        found[name] = Requirement(
+            id=name,
+            level=cast("Level", level),
+            kind=cast("Kind", kind),
+            capability=capability,
+            text=what,
+            clause=clause,
+        )
+    return found
+
+
+REQUIREMENTS: dict[str, Requirement] = _read_table()
+"""Every requirement by id, in the order in which they are shown."""

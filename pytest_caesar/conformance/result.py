@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_caesar.conformance.registry import GATES, LEVELS, REQUIREMENTS
+from pytest_caesar.conformance.requirements import GATES, LEVELS, REQUIREMENTS
 
 PROTOCOL = "OACP v1"
 
@@ -22,10 +22,10 @@ class Result:
     Attributes:
         id: of the requirement.
         agent: id of the agent.
-        outcome: as in ``finding.OUTCOMES``, or ``NOT_RUN``.
+        outcome: as in ``judgement.OUTCOMES``, or ``NOT_RUN``.
         message: what was found.
         known: why the failure is known, or None.
-        scenario: the trial that was looked at.
+        scenario: the one that was looked at.
         transcript: what is left of its run, where it was not passed and there is one.
     """
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from caesar_agent.task_directory import write_atomic
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
-from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.requirements import REQUIREMENTS
 from pytest_caesar.conformance.result import PROTOCOL, Result, badge, completed, verdict
 from pytest_caesar.orchestrator.record import run_as_json
 from pytest_caesar.orchestrator.run import Run

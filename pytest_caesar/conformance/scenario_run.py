@@ -19,7 +19,7 @@ LOG_TAIL = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class ScenarioRun:
     """One scenario, carried out.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Carries out a scenario: makes its ground, delegates, and looks at what is left."""
+"""Carries out a scenario: makes its repository, delegates, and looks at what is left."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.conformance.profile import Profile
-from pytest_caesar.conformance.scenario_run import Trial, task_depth
+from pytest_caesar.conformance.scenario_run import ScenarioRun, task_depth
 from pytest_caesar.conformance.scenarios import HOSTILE_TEXT, LARGE_CONTEXT, Scenario
-from pytest_caesar.conformance.side_effects import Onlooker, differences, survey
+from pytest_caesar.conformance.side_effects import ReportWatcher, differences, survey
 from pytest_caesar.conformance.surroundings import Surroundings, surround
 from pytest_caesar.orchestrator.answers import ScriptedAnswers
 from pytest_caesar.orchestrator.environment import make_home
@@ -38,7 +38,7 @@ MAX_NESTED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class ScenarioRunner:
     """Where scenarios are carried out.
 
     Attributes:
@@ -53,7 +53,7 @@ class Stage:
     folder: Path
     settings: OrchestratorSettings = field(default_factory=OrchestratorSettings)
 
-    def carry_out(self, name: str, scenario: Scenario, *, timeout: float) -> Trial:
+    def run(self, name: str, scenario: Scenario, *, timeout: float) -> ScenarioRun:
         """Carry out one scenario.
 
         Args:
@@ -63,11 +63,11 @@ class Stage:
 
         Raises:
             CaesarError: the agent could not be started.
-            OSError: the ground could not be made.
+            OSError: the repository could not be made.
         """
         # Nothing in a path or an id tells the agent which scenario it is in.
         root = self.folder / secrets.token_hex(4)
-        project, home = self._make_ground(root, scenario)
+        project, home = self._make_project(root, scenario)
         scene = _Scene(root=root, project=project, home=home, canary=root / "canary")
         agent = self._surrounded(scenario, scene)
         orchestrator = Orchestrator(
@@ -78,19 +78,19 @@ class Stage:
         )
         before = survey(root, inside=project if scenario.isolation == "inplace" else None)
         try:
-            with Onlooker(project) if name == "plain" else contextlib.nullcontext() as onlooker:
+            with ReportWatcher(project) if name == "plain" else contextlib.nullcontext() as watcher:
                 runs = self._delegate(orchestrator, scenario, scene, timeout)
         finally:
             if scenario.read_only_home:
                 home.chmod(0o700)  # or nobody could take it away
         after = survey(root, inside=project if scenario.isolation == "inplace" else None)
         *earlier, run = runs
-        return Trial(
+        return ScenarioRun(
             scenario=name,
             run=run,
             earlier=tuple(earlier),
             strayed=differences(before, after, leave_out=(scene.canary, run.workspace)),
-            half_report=onlooker.seen(run) if onlooker else None,
+            half_report=watcher.seen(run) if watcher else None,
             executed=scene.canary.exists(),
             lost_work=_lost_work(project) if scenario.uncommitted else "",
             tampered=_tampered(run) if scenario.surroundings is None else (),
@@ -100,22 +100,22 @@ class Stage:
             prints_report=isinstance(self.agent, ProcessAgent) and self.agent.cli is not None,
         )
 
-    # -- the ground
+    # -- the project
 
-    def _make_ground(self, root: Path, scenario: Scenario) -> tuple[Path, Path]:
+    def _make_project(self, root: Path, scenario: Scenario) -> tuple[Path, Path]:
         (root / NEIGHBOUR).mkdir(parents=True)
         (root / NEIGHBOUR / "keep.txt").write_text("Nobody's business.\n", encoding="utf-8")
         project = root / scenario.place / "project" if scenario.place else root / "project"
         special = self.profile.specials.get(scenario.special)
-        ground = special.ground if special and special.ground else self.profile.ground
-        if scenario.ground == "folder":
-            ground.write_into(project)
+        files = special.repository if special and special.repository else self.profile.repository
+        if scenario.project == "folder":
+            files.write_into(project)
         else:
             repository = Repository.create(project)
-            if scenario.ground == "no commit":
-                ground.write_into(project)
+            if scenario.project == "no commit":
+                files.write_into(project)
             else:
-                ground.commit_into(repository)
+                files.commit_into(repository)
             if scenario.may_delegate:
                 repository.write(".caesar/config.toml", "[policy]\nmax_depth = 3\n")
         if scenario.uncommitted:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pytest_caesar.conformance.surroundings import Surroundings, TaskEdit
 
-Ground = Literal["repository", "folder", "no commit"]
+ProjectKind = Literal["repository", "folder", "no commit"]
 Channel = Literal["", "answer", "silence", "reject", "odd"]
 
 HOSTILE_TEXT = (
@@ -43,7 +43,7 @@ class Scenario:
         mode, isolation: as in a task.
         channel: how questions are answered; "" for no channel.
         place: folders between the root and the project.
-        ground: what the project is.
+        project: what is delegated on.
         surroundings: what is odd about the process, or None.
         hostile_text: the task holds ``HOSTILE_TEXT``.
         large_context: the context has ``LARGE_CONTEXT`` characters.
@@ -63,7 +63,7 @@ class Scenario:
     isolation: Literal["auto", "worktree", "inplace"] = "auto"
     channel: Channel = ""
     place: str = ""
-    ground: Ground = "repository"
+    project: ProjectKind = "repository"
     surroundings: Surroundings | None = None
     hostile_text: bool = False
     large_context: bool = False
@@ -176,8 +176,8 @@ SCENARIOS: Mapping[str, Scenario] = {
             task=TaskEdit(set={"network": False}),
         ),
     ),
-    "folder": Scenario(title="a folder that is no git repository", ground="folder"),
-    "no commit": Scenario(title="a repository without a commit", ground="no commit"),
+    "folder": Scenario(title="a folder that is no git repository", project="folder"),
+    "no commit": Scenario(title="a repository without a commit", project="no commit"),
     "deep": Scenario(
         title="a depth of 7",
         surroundings=Surroundings(set={"CAESAR_DEPTH": "7"}, task=TaskEdit(set={"depth": 7})),

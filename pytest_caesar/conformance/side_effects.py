@@ -69,14 +69,14 @@ def differences(
     return tuple(found)
 
 
-class Onlooker:
+class ReportWatcher:
     """Looks at the place of a report all the time, as an impatient reader would."""
 
     def __init__(self, project: Path) -> None:
         self._tasks = project / ".caesar" / "tasks"
         self._stop = threading.Event()
         self._torn: bytes | None = None
-        self._thread = threading.Thread(target=self._look, name="caesar onlooker", daemon=True)
+        self._thread = threading.Thread(target=self._look, name="caesar watcher", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

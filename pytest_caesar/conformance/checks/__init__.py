@@ -1,19 +1,5 @@
-"""The checks of the kit, one for each requirement, by area."""
+"""The checks of the kit by area; each judges what one scenario left behind, by one requirement.
 
-from __future__ import annotations
-
-from pytest_caesar.conformance.checks import (
-    changes,
-    depth,
-    events,
-    process,
-    questions,
-    report,
-    surroundings,
-    task,
-)
-from pytest_caesar.conformance.checks.check import CHECKS, Check
-
-AREA_MODULES = (task, report, changes, events, questions, process, surroundings, depth)
-
-__all__ = ["AREA_MODULES", "CHECKS", "Check"]
+They may use the values of the kit (requirements, scenarios, profile, judgement) and the scenarios
+of one agent, and know nothing of pytest.
+"""

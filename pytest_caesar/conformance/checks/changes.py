@@ -1,4 +1,4 @@
-# ruff: noqa: D401 - the registry says what a check asks for, its docstring why
+# ruff: noqa: D401 - the table says what a check asks for, its docstring why
 """Checks on what an agent changes, and on what it says of it."""
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from collections.abc import Iterable
 
 from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised, skipped
-from pytest_caesar.conformance.scenario_cache import Bench
-from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.checks.shared_judgements import absent
+from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
+from pytest_caesar.conformance.profile import how_to_claim
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.workspace.reconciliation import ReconciledPath
 
@@ -29,12 +31,12 @@ def _told(run: Run, codes: set[str]) -> list[str]:
 
 
 @check("CHANGES-001")
-def what_is_declared_has_changed(_bench: Bench, trial: Trial) -> Finding:
+def what_is_declared_has_changed(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The orchestrator compares it with git."""
-    return _no_phantoms(trial.run)
+    return _no_phantoms(seen.run)
 
 
-def _no_phantoms(run: Run) -> Finding:
+def _no_phantoms(run: Run) -> Judgement:
     if run.reconciliation.phantom:
         return failed(
             f"the report declares {_paths(run.reconciliation.phantom)}, and git shows no change "
@@ -46,15 +48,15 @@ def _no_phantoms(run: Run) -> Finding:
 
 
 @check("CHANGES-002")
-def what_has_changed_is_declared(bench: Bench, trial: Trial) -> Finding:
+def what_has_changed_is_declared(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The field is optional; half of it is not."""
-    run = trial.run
+    run = seen.run
     if not run.changes:
         return not_exercised("the task led to no change")
     if not run.declared.changes:
-        return bench.absent("declares", "its report declares no change, though git shows some")
+        return absent(cache, "declares", "its report declares no change, though git shows some")
     undeclared = run.reconciliation.undeclared
-    missing = [entry for entry in undeclared if entry.path not in (trial.committed or ())]
+    missing = [entry for entry in undeclared if entry.path not in (seen.committed or ())]
     if missing:
         return failed(
             f"git shows changes that the report does not declare: {_paths(missing)}; "
@@ -66,9 +68,9 @@ def what_has_changed_is_declared(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("CHANGES-003")
-def actions_are_right(_bench: Bench, trial: Trial) -> Finding:
+def actions_are_right(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A new file is created, not modified."""
-    run = trial.run
+    run = seen.run
     if run.reconciliation.wrong_action:
         entry = run.reconciliation.wrong_action[0]
         return failed(
@@ -81,21 +83,21 @@ def actions_are_right(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("CHANGES-004", "read-only")
-def read_only_leaves_files_alone(_bench: Bench, trial: Trial) -> Finding:
+def read_only_leaves_files_alone(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Findings are what a read-only task is for."""
-    run = trial.run
+    run = seen.run
     if run.changes:
         paths = ", ".join(one_line(change.path, limit=80) for change in run.changes[:5])
         return failed(f'the task is read-only (mode = "read-only"), and it changed {paths}')
-    if not trial.handed_in:
-        return not_exercised(f"the read-only task left no valid report\n{trial.described()}")
+    if not seen.handed_in:
+        return not_exercised(f"the read-only task left no valid report\n{seen.described()}")
     return PASSED
 
 
 @check("CHANGES-005", "read-only")
-def read_only_leaves_history_alone(_bench: Bench, trial: Trial) -> Finding:
+def read_only_leaves_history_alone(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Committing is writing."""
-    run = trial.run
+    run = seen.run
     moved = run.task.base_ref is not None and run.observation.head not in (None, run.task.base_ref)
     wrote = ["its HEAD is not at base_ref any more"] * moved + _told(run, REPOSITORY)
     if wrote:
@@ -103,16 +105,16 @@ def read_only_leaves_history_alone(_bench: Bench, trial: Trial) -> Finding:
             'the task is read-only (mode = "read-only"), and its repository is not as it was: '
             + "; ".join(wrote[:3])
         )
-    if not trial.handed_in:
-        return not_exercised(f"the read-only task left no valid report\n{trial.described()}")
+    if not seen.handed_in:
+        return not_exercised(f"the read-only task left no valid report\n{seen.described()}")
     return PASSED
 
 
 @check("CHANGES-006")
-def nothing_outside_changes(_bench: Bench, trial: Trial) -> Finding:
+def nothing_outside_changes(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The workspace is where the work is."""
-    outside = [one_line(change.path, limit=80) for change in trial.run.changes if change.outside]
-    found = [*(one_line(entry, limit=120) for entry in trial.strayed), *outside]
+    outside = [one_line(change.path, limit=80) for change in seen.run.changes if change.outside]
+    found = [*(one_line(entry, limit=120) for entry in seen.strayed), *outside]
     if found:
         return failed(
             f"something changed outside the workspace: {', '.join(found[:5])}; work in the folder "
@@ -122,33 +124,33 @@ def nothing_outside_changes(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("CHANGES-007")
-def it_does_something(bench: Bench, trial: Trial) -> Finding:
+def it_does_something(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Success without a change is a claim."""
-    if not bench.profile.claimed("writes"):
-        return skipped(bench.how_to_claim("writes"))
-    if not trial.run.changes:
+    if not cache.profile.claimed("writes"):
+        return skipped(how_to_claim("writes"))
+    if not seen.run.changes:
         return failed(
             "its profile claims that the objective leads to a change, and git shows none\n"
-            f"{trial.described()}"
+            f"{seen.described()}"
         )
     return PASSED
 
 
 @check("CHANGES-008")
-def commits_are_declared(bench: Bench, trial: Trial) -> Finding:
+def commits_are_declared(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The same whether it commits or not."""
-    run = trial.run
+    run = seen.run
     if run.observation.head in (None, run.task.base_ref):
-        nothing = not run.changes and bench.profile.claimed("writes")
+        nothing = not run.changes and cache.profile.claimed("writes")
         told_by = "CHANGES-007" if nothing else ""
-        return bench.absent("commits", "it committed nothing", told_by=told_by)
+        return absent(cache, "commits", "it committed nothing", told_by=told_by)
     if not run.changes:
         return not_exercised("its commit changes nothing")
     if not run.declared.changes:
-        return bench.absent("declares", "its report declares no change", told_by="CHANGES-002")
+        return absent(cache, "declares", "its report declares no change", told_by="CHANGES-002")
     undeclared = run.reconciliation.undeclared
     missing = [
-        entry for entry in undeclared if trial.committed is None or entry.path in trial.committed
+        entry for entry in undeclared if seen.committed is None or entry.path in seen.committed
     ]
     if missing:
         return failed(
@@ -159,49 +161,49 @@ def commits_are_declared(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("CHANGES-009")
-def the_task_directory_is_respected(_bench: Bench, trial: Trial) -> Finding:
+def the_task_directory_is_respected(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """report.json, events.jsonl and questions/ are the agent's; the rest is not."""
-    if trial.tampered:
+    if seen.tampered:
         return failed(
-            f"it changed {' and '.join(trial.tampered)} in the task directory: task.json and "
+            f"it changed {' and '.join(seen.tampered)} in the task directory: task.json and "
             "raw.log are the orchestrator's, to be read and left alone"
         )
     return PASSED
 
 
 @check("CHANGES-010", "in place")
-def the_users_work_is_respected(_bench: Bench, trial: Trial) -> Finding:
+def the_users_work_is_respected(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """In place, not everything that differs from HEAD is the agent's."""
-    if trial.lost_work:
+    if seen.lost_work:
         return failed(
-            f"working in place, it did away with the user's uncommitted work: {trial.lost_work}; "
+            f"working in place, it did away with the user's uncommitted work: {seen.lost_work}; "
             "never reset, clean, stash or check out a tree that is not yours"
         )
-    if not trial.handed_in:
-        return not_exercised(f"working in place, it left no valid report\n{trial.described()}")
+    if not seen.handed_in:
+        return not_exercised(f"working in place, it left no valid report\n{seen.described()}")
     return PASSED
 
 
 @check("CHANGES-011", "again")
-def the_second_time_is_told_as_it_is(_bench: Bench, trial: Trial) -> Finding:
+def the_second_time_is_told_as_it_is(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A file that is as it was is no change."""
-    if not trial.handed_in:
-        return not_exercised(f"the second task left no valid report\n{trial.described()}")
-    entries = (*trial.run.reconciliation.phantom, *trial.run.reconciliation.wrong_action)
+    if not seen.handed_in:
+        return not_exercised(f"the second task left no valid report\n{seen.described()}")
+    entries = (*seen.run.reconciliation.phantom, *seen.run.reconciliation.wrong_action)
     if entries:
         return failed(
             f"given the same task again, it declares {_paths(entries)} as it did the first time, "
             "which is not what git shows now: look before you declare"
         )
-    if not trial.earlier[0].declared.changes:
+    if not seen.earlier[0].declared.changes:
         return not_exercised("it declares no changes")
     return PASSED
 
 
 @check("CHANGES-012")
-def paths_are_plain(_bench: Bench, trial: Trial) -> Finding:
+def paths_are_plain(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Not absolute, no ./, no .., no doubled slash."""
-    changes = trial.run.declared.changes
+    changes = seen.run.declared.changes
     odd = [
         one_line(change.path, limit=100)
         for change in changes
@@ -213,7 +215,7 @@ def paths_are_plain(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("CHANGES-013")
-def git_is_left_as_it_is(_bench: Bench, trial: Trial) -> Finding:
+def git_is_left_as_it_is(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Commits on top are fine."""
-    found = _told(trial.run, REPOSITORY | {"repository-tampered", "index-locked"})
+    found = _told(seen.run, REPOSITORY | {"repository-tampered", "index-locked"})
     return failed("; ".join(found[:3])) if found else PASSED

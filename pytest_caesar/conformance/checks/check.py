@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from pytest_caesar.conformance.judgement import Finding
-from pytest_caesar.conformance.registry import REQUIREMENTS
-from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.judgement import Judgement
+from pytest_caesar.conformance.requirements import REQUIREMENTS
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenarios import SCENARIOS
 
-if TYPE_CHECKING:
-    from pytest_caesar.conformance.scenario_cache import Bench
-
-Function: TypeAlias = "Callable[[Bench, Trial], Finding]"
+Function: TypeAlias = "Callable[[ScenarioCache, ScenarioRun], Judgement]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +21,10 @@ class Check:
 
     Attributes:
         id: of the requirement.
-        scenario: the trial that it looks at.
-        otherwise: the trial that it looks at where the scenario is not claimed, or None.
+        scenario: the scenario that it looks at.
+        otherwise: the scenario that it looks at where the scenario is not claimed, or None.
         of_a_dead_agent: it is asked even where the plain task left no valid report.
-        function: gives the finding.
+        function: gives the judgement.
     """
 
     id: str
@@ -36,7 +34,7 @@ class Check:
     function: Function
 
 
-CHECKS: dict[str, Check] = {}
+REGISTERED: dict[str, Check] = {}
 """Every check by the id of its requirement."""
 
 
@@ -52,11 +50,11 @@ def check(
     Raises:
         ValueError: the requirement or the scenario is none, or has a check already.
     """
-    if requirement not in REQUIREMENTS or requirement in CHECKS or scenario not in SCENARIOS:
+    if requirement not in REQUIREMENTS or requirement in REGISTERED or scenario not in SCENARIOS:
         raise ValueError(f"{requirement} on {scenario!r}: unknown, or there already")
 
     def register(function: Function) -> Function:
-        CHECKS[requirement] = Check(
+        REGISTERED[requirement] = Check(
             id=requirement,
             scenario=scenario,
             otherwise=otherwise,

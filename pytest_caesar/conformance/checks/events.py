@@ -1,4 +1,4 @@
-# ruff: noqa: D401 - the registry says what a check asks for, its docstring why
+# ruff: noqa: D401 - the table says what a check asks for, its docstring why
 """Checks on what an agent tells while it works."""
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from caesar_agent.documents import (
 from caesar_agent.documents.timestamps import parse_timestamp
 from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.checks.check import check
+from pytest_caesar.conformance.checks.shared_judgements import absent
 from pytest_caesar.conformance.checks.tool_call_pairs import pair
-from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised
-from pytest_caesar.conformance.scenario_cache import Bench
-from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.workspace.reconciliation import normalised, reconcile
 
 BROKEN = ("event-line-invalid", "event-line-incomplete", "event-line-torn", "event-line-too-long",
@@ -35,100 +36,100 @@ SPOILT = (
 )
 
 
-def _wrote(trial: Trial) -> bool:
+def _wrote(seen: ScenarioRun) -> bool:
     """Tell whether it left anything in the log, whole or not."""
-    return bool(trial.own_events or trial.run.codes & SPOILING)
+    return bool(seen.own_events or seen.run.codes & SPOILING)
 
 
-def _is_spoilt(trial: Trial) -> bool:
-    events = trial.run.events
-    overwritten = bool(events) and not _by_orchestrator(events[0], trial)
-    return overwritten or bool(trial.run.codes & SPOILING)
+def _is_spoilt(seen: ScenarioRun) -> bool:
+    events = seen.run.events
+    overwritten = bool(events) and not _by_orchestrator(events[0], seen)
+    return overwritten or bool(seen.run.codes & SPOILING)
 
 
-def _no_event(bench: Bench, trial: Trial) -> Finding:
+def _no_event(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Return what it means for a check that no event of its own is there."""
-    if _wrote(trial):
+    if _wrote(seen):
         return not_exercised(SPOILT)
-    return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    return absent(cache, "events", NO_EVENT, told_by="EVENTS-001")
 
 
-def _no_tool(bench: Bench, trial: Trial, *, told_by: str = "") -> Finding:
+def _no_tool(cache: ScenarioCache, seen: ScenarioRun, *, told_by: str = "") -> Judgement:
     """Return what it means for a check that no tool was told of."""
-    if _is_spoilt(trial):
+    if _is_spoilt(seen):
         return not_exercised(SPOILT)
-    if not trial.own_events and bench.profile.claimed("events"):
-        return _no_event(bench, trial)
-    return bench.absent("tools", "it told of no tool", told_by=told_by)
+    if not seen.own_events and cache.profile.claimed("events"):
+        return _no_event(cache, seen)
+    return absent(cache, "tools", "it told of no tool", told_by=told_by)
 
 
 @check("EVENTS-001")
-def it_narrates(bench: Bench, trial: Trial) -> Finding:
+def it_narrates(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Without events an agent is invisible."""
-    if trial.own_events:
+    if seen.own_events:
         return PASSED
-    return not_exercised(SPOILT) if _wrote(trial) else bench.absent("events", NO_EVENT)
+    return not_exercised(SPOILT) if _wrote(seen) else absent(cache, "events", NO_EVENT)
 
 
 @check("EVENTS-002")
-def lines_are_events(bench: Bench, trial: Trial) -> Finding:
+def lines_are_events(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Each line stands for itself."""
-    wrong = [item for item in trial.run.diagnostics if item.code in BROKEN]
+    wrong = [item for item in seen.run.diagnostics if item.code in BROKEN]
     if wrong:
         first = "\n".join(one_line(item.message, limit=300) for item in wrong[:3])
         return failed(f"{len(wrong)} lines of events.jsonl are no events:\n{first}")
-    return PASSED if trial.own_events else _no_event(bench, trial)
+    return PASSED if seen.own_events else _no_event(cache, seen)
 
 
 @check("EVENTS-003")
-def events_name_this_task(bench: Bench, trial: Trial) -> Finding:
+def events_name_this_task(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """task_id is required in an event."""
-    if "event-of-another-task" in trial.run.codes:
+    if "event-of-another-task" in seen.run.codes:
         return failed("events name another task: write $CAESAR_TASK_ID, or the id of task.json")
-    return PASSED if trial.own_events else _no_event(bench, trial)
+    return PASSED if seen.own_events else _no_event(cache, seen)
 
 
 @check("EVENTS-004")
-def numbers_rise(bench: Bench, trial: Trial) -> Finding:
+def numbers_rise(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Its own ones, whatever others have written between."""
-    for one, two in pairwise(trial.own_events):
+    for one, two in pairwise(seen.own_events):
         if two.seq <= one.seq:
             return failed(
                 f"event {one.type} has seq {one.seq}, and the next one, {two.type}, has {two.seq}: "
                 "count up"
             )
-    return PASSED if trial.own_events else _no_event(bench, trial)
+    return PASSED if seen.own_events else _no_event(cache, seen)
 
 
 @check("EVENTS-005")
-def the_log_is_appended_to(bench: Bench, trial: Trial) -> Finding:
+def the_log_is_appended_to(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The orchestrator's started stands first."""
-    events = trial.run.events
+    events = seen.run.events
     first = events[0] if events else None
-    if "events-restarted" in trial.run.codes or first is None or not _by_orchestrator(first, trial):
-        if not _wrote(trial) and first is not None:
-            return bench.absent("events", NO_EVENT, told_by="EVENTS-001")
+    if "events-restarted" in seen.run.codes or first is None or not _by_orchestrator(first, seen):
+        if not _wrote(seen) and first is not None:
+            return absent(cache, "events", NO_EVENT, told_by="EVENTS-001")
         return failed(
             "the event that the orchestrator had written is gone from events.jsonl: open the file "
             "to append (>> in a shell), never to write"
         )
-    return PASSED if trial.own_events else _no_event(bench, trial)
+    return PASSED if seen.own_events else _no_event(cache, seen)
 
 
-def _by_orchestrator(event: Event, trial: Trial) -> bool:
-    return event.type == "started" and event.seq == 0 and event.task_id == trial.run.task.id
+def _by_orchestrator(event: Event, seen: ScenarioRun) -> bool:
+    return event.type == "started" and event.seq == 0 and event.task_id == seen.run.task.id
 
 
-def _tools(trial: Trial) -> list[ToolUseEvent]:
-    return [event for event in trial.own_events if isinstance(event, ToolUseEvent)]
+def _tools(seen: ScenarioRun) -> list[ToolUseEvent]:
+    return [event for event in seen.own_events if isinstance(event, ToolUseEvent)]
 
 
 @check("EVENTS-006")
-def tools_are_told_when_they_start(bench: Bench, trial: Trial) -> Finding:
+def tools_are_told_when_they_start(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """That is the moment one watches."""
-    tools = _tools(trial)
+    tools = _tools(seen)
     if not tools:
-        return _no_tool(bench, trial)
+        return _no_tool(cache, seen)
     for event in pair(tools).unstarted:
         return failed(
             f"tool_use {one_line(event.tool or event.id, limit=60)!r} ends and never started: "
@@ -138,11 +139,11 @@ def tools_are_told_when_they_start(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("EVENTS-007")
-def tool_calls_have_ids(bench: Bench, trial: Trial) -> Finding:
+def tool_calls_have_ids(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Two runs of one command are told apart by nothing else."""
-    tools = _tools(trial)
+    tools = _tools(seen)
     if not tools:
-        return _no_tool(bench, trial, told_by="EVENTS-006")
+        return _no_tool(cache, seen, told_by="EVENTS-006")
     starts = [event.id for event in tools if event.status == "started" and event.id]
     if not starts:
         return not_exercised(
@@ -161,14 +162,14 @@ def tool_calls_have_ids(bench: Bench, trial: Trial) -> Finding:
 
 
 @check("EVENTS-008")
-def changed_files_have_changed(bench: Bench, trial: Trial) -> Finding:
+def changed_files_have_changed(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A watcher believes them."""
-    told = [event for event in trial.own_events if isinstance(event, FileChangedEvent)]
-    if not trial.own_events:
-        return _no_event(bench, trial)
+    told = [event for event in seen.own_events if isinstance(event, FileChangedEvent)]
+    if not seen.own_events:
+        return _no_event(cache, seen)
     if not told:
         return not_exercised("it told no file_changed event")
-    false = [event for event in told if _is_false(event, told, bench, trial)]
+    false = [event for event in told if _is_false(event, told, cache, seen)]
     if false:
         return failed(
             f"file_changed tells of {one_line(false[0].path, limit=100)}, and git shows no change "
@@ -178,14 +179,17 @@ def changed_files_have_changed(bench: Bench, trial: Trial) -> Finding:
 
 
 def _is_false(
-    event: FileChangedEvent, told: Sequence[FileChangedEvent], bench: Bench, trial: Trial
+    event: FileChangedEvent,
+    told: Sequence[FileChangedEvent],
+    cache: ScenarioCache,
+    seen: ScenarioRun,
 ) -> bool:
     """Tell whether a change was told that cannot have happened.
 
     Events tell of the way and not of where it led: what was told more than once may have been
     undone, and a new file that is there and not shown is one that git ignores.
     """
-    run = trial.run
+    run = seen.run
     path = normalised(event.path, run.task.workspace)
     twins = [other for other in told if normalised(other.path, run.task.workspace) == path]
     if event.action == "deleted" or len(twins) > 1:
@@ -196,95 +200,97 @@ def _is_false(
         return False
     outside = path.startswith(("/", "../"))
     return (
-        outside or path in bench.profile.ground.files or not os.path.lexists(run.workspace / path)
+        outside
+        or path in cache.profile.repository.files
+        or not os.path.lexists(run.workspace / path)
     )
 
 
-def _finished(trial: Trial) -> list[FinishedEvent]:
-    return [event for event in trial.own_events if isinstance(event, FinishedEvent)]
+def _finished(seen: ScenarioRun) -> list[FinishedEvent]:
+    return [event for event in seen.own_events if isinstance(event, FinishedEvent)]
 
 
 @check("EVENTS-009")
-def the_end_is_told_as_it_is(bench: Bench, trial: Trial) -> Finding:
+def the_end_is_told_as_it_is(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Two places, one word."""
-    if not trial.own_events:
-        return _no_event(bench, trial)
-    ends = _finished(trial)
+    if not seen.own_events:
+        return _no_event(cache, seen)
+    ends = _finished(seen)
     if not ends:
         return not_exercised("it told no finished event of its own")
-    if ends[-1].status != trial.run.declared.status:
+    if ends[-1].status != seen.run.declared.status:
         return failed(
-            f"its finished event says {ends[-1].status}, its report {trial.run.declared.status}"
+            f"its finished event says {ends[-1].status}, its report {seen.run.declared.status}"
         )
     return PASSED
 
 
 @check("EVENTS-010", "deadline")
-def it_narrates_in_time(bench: Bench, trial: Trial) -> Finding:
+def it_narrates_in_time(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Events that all come at the end show nothing."""
-    if not trial.run.outcome.timed_out:
-        return not_exercised(_was_done_in_time(trial))
-    if not bench.plain.own_events:
-        return _no_event(bench, bench.plain)
-    if not [event for event in trial.own_events if event.type not in ("error", "finished")]:
-        if _is_spoilt(trial):
+    if not seen.run.outcome.timed_out:
+        return not_exercised(_was_done_in_time(seen))
+    if not cache.plain.own_events:
+        return _no_event(cache, cache.plain)
+    if not [event for event in seen.own_events if event.type not in ("error", "finished")]:
+        if _is_spoilt(seen):
             return not_exercised(SPOILT)
         return failed(
-            f"it worked for {trial.run.outcome.duration_ms} ms and told nothing before it was "
+            f"it worked for {seen.run.outcome.duration_ms} ms and told nothing before it was "
             "stopped: write each event when it happens (flush what you write)"
         )
     return PASSED
 
 
-def _was_done_in_time(trial: Trial) -> str:
+def _was_done_in_time(seen: ScenarioRun) -> str:
     return (
-        f"the objective of [slow] was done in {trial.run.outcome.duration_ms} ms, before its "
-        f"timeout of {trial.run.task.deadline_ms / 1000:g} s: give it more to do, or less time"
+        f"the objective of [slow] was done in {seen.run.outcome.duration_ms} ms, before its "
+        f"timeout of {seen.run.task.deadline_ms / 1000:g} s: give it more to do, or less time"
     )
 
 
 @check("EVENTS-011")
-def nothing_follows_the_end(bench: Bench, trial: Trial) -> Finding:
+def nothing_follows_the_end(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A watcher stops at it."""
-    if not trial.own_events:
-        return _no_event(bench, trial)
-    ends = _finished(trial)
+    if not seen.own_events:
+        return _no_event(cache, seen)
+    ends = _finished(seen)
     if not ends:
         return not_exercised("it told no finished event of its own")
-    if len(ends) > 1 or trial.own_events[-1] is not ends[-1]:
+    if len(ends) > 1 or seen.own_events[-1] is not ends[-1]:
         return failed("events follow its finished event")
     return PASSED
 
 
 @check("EVENTS-012")
-def tools_end(bench: Bench, trial: Trial) -> Finding:
+def tools_end(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """One that never ends seems to run for ever."""
-    tools = _tools(trial)
+    tools = _tools(seen)
     if not tools:
-        return _no_tool(bench, trial, told_by="EVENTS-006")
+        return _no_tool(cache, seen, told_by="EVENTS-006")
     unended = pair(tools).unended
     return failed(f"{len(unended)} tool calls start and never end") if unended else PASSED
 
 
 @check("EVENTS-013")
-def times_do_not_go_back(bench: Bench, trial: Trial) -> Finding:
+def times_do_not_go_back(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Within what one agent tells."""
-    if not trial.own_events:
-        return _no_event(bench, trial)
-    times = [parse_timestamp(event.at) for event in trial.own_events]
+    if not seen.own_events:
+        return _no_event(cache, seen)
+    times = [parse_timestamp(event.at) for event in seen.own_events]
     if any(two < one for one, two in pairwise(times)):
         return failed("the times (at) of its events go backwards")
     return PASSED
 
 
 @check("EVENTS-014")
-def progress_does_not_go_back(bench: Bench, trial: Trial) -> Finding:
+def progress_does_not_go_back(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Only where it is told in per cent."""
-    if not trial.own_events:
-        return _no_event(bench, trial)
+    if not seen.own_events:
+        return _no_event(cache, seen)
     shares = [
         event.pct
-        for event in trial.own_events
+        for event in seen.own_events
         if isinstance(event, ProgressEvent) and event.pct is not None
     ]
     if len(shares) < 2:
@@ -292,7 +298,7 @@ def progress_does_not_go_back(bench: Bench, trial: Trial) -> Finding:
     return _rising(shares)
 
 
-def _rising(shares: Sequence[float]) -> Finding:
+def _rising(shares: Sequence[float]) -> Judgement:
     for one, two in pairwise(shares):
         if two < one:
             return failed(f"its progress goes from {one:g} back to {two:g} per cent")

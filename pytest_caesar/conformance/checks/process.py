@@ -1,4 +1,4 @@
-# ruff: noqa: D401 - the registry says what a check asks for, its docstring why
+# ruff: noqa: D401 - the table says what a check asks for, its docstring why
 """Checks on beginning and end of the process."""
 
 from __future__ import annotations
@@ -7,9 +7,10 @@ import re
 
 from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised
-from pytest_caesar.conformance.scenario_cache import Bench
-from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.checks.shared_judgements import same_as_plain
+from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 
 LATE = 0.5
 """Share of its time after which an agent that ends unfinished has watched the clock."""
@@ -19,9 +20,9 @@ _CONTROLS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X]|[()*+][0-9A-Za-z]|
 
 
 @check("PROCESS-001")
-def it_ends(_bench: Bench, trial: Trial) -> Finding:
+def it_ends(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A report does not end a process."""
-    outcome = trial.run.outcome
+    outcome = seen.run.outcome
     if outcome.killed_after_report or outcome.timed_out:
         return failed(
             f"its report was there and it went on, until it was ended after {outcome.duration_ms} "
@@ -31,13 +32,13 @@ def it_ends(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("PROCESS-002")
-def it_leaves_nothing_running(_bench: Bench, trial: Trial) -> Finding:
+def it_leaves_nothing_running(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """What still runs may still write."""
-    return _nothing_left(trial, "it left processes behind")
+    return _nothing_left(seen, "it left processes behind")
 
 
-def _nothing_left(trial: Trial, what: str) -> Finding:
-    leaked = trial.run.outcome.leaked
+def _nothing_left(seen: ScenarioRun, what: str) -> Judgement:
+    leaked = seen.run.outcome.leaked
     if leaked:
         names = ", ".join(one_line(process.name, limit=80) for process in leaked[:3])
         return failed(f"{what}: {names}; end what you have started, and wait for it")
@@ -45,43 +46,43 @@ def _nothing_left(trial: Trial, what: str) -> Finding:
 
 
 @check("PROCESS-003")
-def success_exits_with_0(_bench: Bench, trial: Trial) -> Finding:
+def success_exits_with_0(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The report and the exit code say the same."""
-    if trial.run.declared.status != "success":
-        return not_exercised(f"the report says {trial.run.declared.status}")
-    outcome = trial.run.outcome
+    if seen.run.declared.status != "success":
+        return not_exercised(f"the report says {seen.run.declared.status}")
+    outcome = seen.run.outcome
     if outcome.killed_after_report or outcome.exit_code == 0:
         return PASSED
     how = outcome.signal or f"exit code {outcome.exit_code}"
     return failed(f"the report says success, and the process ended with {how}")
 
 
-def _stopped(trial: Trial) -> Finding | None:
+def _stopped(seen: ScenarioRun) -> Judgement | None:
     """Return why nothing can be judged, where the deadline did not end it."""
-    outcome = trial.run.outcome
+    outcome = seen.run.outcome
     if outcome.killed_after_report:
         return not_exercised("its report was there before the deadline: see PROCESS-001")
-    if not outcome.timed_out and not _stopped_itself(trial):
+    if not outcome.timed_out and not _stopped_itself(seen):
         return not_exercised(
             f"the objective of [slow] was done in {outcome.duration_ms} ms, before its timeout of "
-            f"{trial.run.task.deadline_ms / 1000:g} s: give it more to do, or less time"
+            f"{seen.run.task.deadline_ms / 1000:g} s: give it more to do, or less time"
         )
     return None
 
 
-def _stopped_itself(trial: Trial) -> bool:
+def _stopped_itself(seen: ScenarioRun) -> bool:
     """Tell whether it watched the time, and ended with a report just before it was over."""
-    late = trial.run.outcome.duration_ms >= LATE * trial.run.task.deadline_ms
-    return late and trial.handed_in and trial.run.declared.status != "success"
+    late = seen.run.outcome.duration_ms >= LATE * seen.run.task.deadline_ms
+    return late and seen.handed_in and seen.run.declared.status != "success"
 
 
 @check("PROCESS-004", "deadline")
-def it_ends_on_sigterm(_bench: Bench, trial: Trial) -> Finding:
+def it_ends_on_sigterm(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """SIGKILL comes when the grace is over."""
-    unclear = _stopped(trial)
+    unclear = _stopped(seen)
     if unclear is not None:
         return unclear
-    if trial.run.outcome.signal == "SIGKILL":
+    if seen.run.outcome.signal == "SIGKILL":
         return failed(
             "it was told to stop by SIGTERM, went on, and had to be killed: handle SIGTERM, end "
             "your children, and exit (bash: a trap runs only between commands; run long ones in "
@@ -91,63 +92,63 @@ def it_ends_on_sigterm(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("PROCESS-005", "deadline")
-def stopped_it_leaves_a_report(_bench: Bench, trial: Trial) -> Finding:
+def stopped_it_leaves_a_report(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """What was done until then is worth telling."""
-    unclear = _stopped(trial)
+    unclear = _stopped(seen)
     if unclear is not None:
         return unclear
-    if not trial.handed_in:
-        if trial.run.outcome.signal == "SIGKILL":
+    if not seen.handed_in:
+        if seen.run.outcome.signal == "SIGKILL":
             return not_exercised("it had to be killed: see PROCESS-004")
         return failed(
             "stopped at its deadline, it left no valid report: write one (partial or failed) when "
-            f"SIGTERM comes\n{trial.described()}"
+            f"SIGTERM comes\n{seen.described()}"
         )
     return PASSED
 
 
 @check("PROCESS-006", "deadline")
-def stopped_it_is_no_success(_bench: Bench, trial: Trial) -> Finding:
+def stopped_it_is_no_success(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """What was not finished is not done."""
-    unclear = _stopped(trial)
+    unclear = _stopped(seen)
     if unclear is not None:
         return unclear
-    if not trial.handed_in:
+    if not seen.handed_in:
         return not_exercised("stopped at its deadline, it left no report: see PROCESS-005")
-    if trial.run.declared.status == "success":
+    if seen.run.declared.status == "success":
         return failed("stopped at its deadline in the middle of its work, its report says success")
     return PASSED
 
 
 @check("PROCESS-007", "deadline")
-def stopped_it_leaves_nothing_running(_bench: Bench, trial: Trial) -> Finding:
+def stopped_it_leaves_nothing_running(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """What it started stops with it."""
-    unclear = _stopped(trial)
+    unclear = _stopped(seen)
     if unclear is not None:
         return unclear
-    if trial.run.outcome.signal == "SIGKILL":
+    if seen.run.outcome.signal == "SIGKILL":
         return not_exercised("it had to be killed: see PROCESS-004")
-    return _nothing_left(trial, "stopped at its deadline, it left processes behind")
+    return _nothing_left(seen, "stopped at its deadline, it left processes behind")
 
 
 @check("PROCESS-008", "closed stdin")
-def closed_stdin_will_do(bench: Bench, trial: Trial) -> Finding:
+def closed_stdin_will_do(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Nothing is to be read there."""
-    return bench.same_as_plain(trial, "with stdin closed (never read from it)")
+    return same_as_plain(cache, seen, "with stdin closed (never read from it)")
 
 
 @check("PROCESS-009", "no terminal")
-def no_terminal_will_do(bench: Bench, trial: Trial) -> Finding:
+def no_terminal_will_do(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """There is nobody to look at it."""
-    return bench.same_as_plain(trial, "without a terminal and without TERM")
+    return same_as_plain(cache, seen, "without a terminal and without TERM")
 
 
 @check("PROCESS-010")
-def output_is_plain(_bench: Bench, trial: Trial) -> Finding:
+def output_is_plain(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """NO_COLOR is set as well."""
-    if not trial.run.raw_log:
+    if not seen.run.raw_log:
         return not_exercised("it printed nothing")
-    if _CONTROLS.search(trial.run.raw_log):
+    if _CONTROLS.search(seen.run.raw_log):
         return failed(
             "its output holds terminal sequences: print them to a terminal only, and heed NO_COLOR"
         )
@@ -155,6 +156,6 @@ def output_is_plain(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("PROCESS-011", "few files")
-def few_open_files_will_do(bench: Bench, trial: Trial) -> Finding:
+def few_open_files_will_do(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Close what you have read."""
-    return bench.same_as_plain(trial, "with at most 64 open files")
+    return same_as_plain(cache, seen, "with at most 64 open files")

@@ -1,4 +1,4 @@
-# ruff: noqa: D401 - the registry says what a check asks for, its docstring why
+# ruff: noqa: D401 - the table says what a check asks for, its docstring why
 """Checks on the report."""
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from pathlib import Path
 from caesar_agent.task_directory import read_bounded
 from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.judgement import PASSED, Finding, failed, not_exercised, skipped
-from pytest_caesar.conformance.scenario_cache import Bench
-from pytest_caesar.conformance.scenario_run import Trial
+from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
+from pytest_caesar.conformance.profile import how_to_claim
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -26,63 +27,63 @@ def _is_utf_8(data: bytes | None) -> bool:
     return True
 
 
-def _put_something(trial: Trial) -> bool:
-    evidence = trial.run.evidence
-    return trial.handed_in or evidence.report_file is not None
+def _put_something(seen: ScenarioRun) -> bool:
+    evidence = seen.run.evidence
+    return seen.handed_in or evidence.report_file is not None
 
 
 @check("REPORT-001", of_a_dead_agent=True)
-def a_report_is_handed_in(_bench: Bench, trial: Trial) -> Finding:
+def a_report_is_handed_in(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Whatever else is wrong with it."""
-    if _put_something(trial):
+    if _put_something(seen):
         return PASSED
-    if trial.run.evidence.report_file_problem is not None:
+    if seen.run.evidence.report_file_problem is not None:
         return not_exercised("what stands in the place of the report is no file: see REPORT-005")
-    found = "a report was found in its output, and " if trial.run.source == "extracted" else ""
+    found = "a report was found in its output, and " if seen.run.source == "extracted" else ""
     return failed(
         f"{found}nothing was written to $CAESAR_REPORT_PATH: write the report there before you "
-        f"exit\n{trial.described()}"
+        f"exit\n{seen.described()}"
     )
 
 
 @check("REPORT-002", of_a_dead_agent=True)
-def the_report_is_valid(_bench: Bench, trial: Trial) -> Finding:
+def the_report_is_valid(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Three fields make a report."""
-    if not _put_something(trial):
+    if not _put_something(seen):
         return not_exercised("no report was handed in: see REPORT-001")
-    if not trial.handed_in and not _is_utf_8(trial.run.evidence.report_file):
+    if not seen.handed_in and not _is_utf_8(seen.run.evidence.report_file):
         return not_exercised("the report cannot be read as text: see REPORT-004")
     wrong = [
         item
-        for item in trial.run.diagnostics
+        for item in seen.run.diagnostics
         if item.code in ("report-file-invalid", "submission-invalid", "final-message-invalid")
     ]
     if wrong:
         problems = "\n".join(one_line(item.message, limit=400) for item in wrong)
         return failed(
-            f"{problems}\ncompare it with: caesar-agent validate report.json\n{trial.described()}"
+            f"{problems}\ncompare it with: caesar-agent validate report.json\n{seen.described()}"
         )
-    if not trial.handed_in:
+    if not seen.handed_in:
         return not_exercised("no report of this task was handed in: see REPORT-003")
     return PASSED
 
 
 @check("REPORT-003", of_a_dead_agent=True)
-def the_report_names_this_task(_bench: Bench, trial: Trial) -> Finding:
+def the_report_names_this_task(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A report of yesterday is not today's."""
-    wrong = [item for item in trial.run.diagnostics if item.code == "report-of-another-task"]
+    wrong = [item for item in seen.run.diagnostics if item.code == "report-of-another-task"]
     if wrong:
         return failed(
             f"{one_line(wrong[0].message, limit=300)}: write the id of the task into task_id, or "
             "leave it out"
         )
-    return PASSED if trial.handed_in else not_exercised("no valid report: see REPORT-002")
+    return PASSED if seen.handed_in else not_exercised("no valid report: see REPORT-002")
 
 
 @check("REPORT-004", of_a_dead_agent=True)
-def the_report_is_utf_8(_bench: Bench, trial: Trial) -> Finding:
+def the_report_is_utf_8(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Other readers than this one do not guess at encodings."""
-    data = trial.run.evidence.report_file
+    data = seen.run.evidence.report_file
     if data is None:
         return not_exercised("no report file: see REPORT-001")
     advice = "write the report as UTF-8 without a byte order mark"
@@ -94,74 +95,64 @@ def the_report_is_utf_8(_bench: Bench, trial: Trial) -> Finding:
         return failed(f"report.json is not UTF-8 (byte {error.start}): {advice}")
     if b"\0" in data:
         return failed(f"report.json holds NUL bytes, as UTF-16 does: {advice}")
-    return PASSED if trial.handed_in else not_exercised("no valid report: see REPORT-002")
+    return PASSED if seen.handed_in else not_exercised("no valid report: see REPORT-002")
 
 
 @check("REPORT-005", of_a_dead_agent=True)
-def the_report_is_a_file(_bench: Bench, trial: Trial) -> Finding:
+def the_report_is_a_file(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """An orchestrator follows no link and opens no pipe."""
-    problem = trial.run.evidence.report_file_problem
+    problem = seen.run.evidence.report_file_problem
     if problem is not None:
         return failed(
             f"{one_line(problem.message, limit=300)}: write a plain file to $CAESAR_REPORT_PATH"
         )
-    return PASSED if trial.handed_in else not_exercised("no valid report: see REPORT-001")
+    return PASSED if seen.handed_in else not_exercised("no valid report: see REPORT-001")
 
 
 @check("REPORT-006", "blocked", otherwise="plain")
-def blocked_asks(bench: Bench, trial: Trial) -> Finding:
+def blocked_asks(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Nobody can decide what is not asked."""
-    return _with_status(
-        bench,
-        trial,
-        "blocked",
-        bool(trial.run.declared.questions),
-        "put the decision that you need into questions",
-    )
+    advice = "put the decision that you need into questions"
+    return _with_status(seen, "blocked", advice, filled=bool(seen.run.declared.questions))
 
 
 @check("REPORT-007", "partial", otherwise="plain")
-def partial_names_next_steps(bench: Bench, trial: Trial) -> Finding:
+def partial_names_next_steps(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Nobody can go on from what is not told."""
-    return _with_status(
-        bench,
-        trial,
-        "partial",
-        bool(trial.run.declared.next_steps),
-        "say in next_steps what remains",
-    )
+    advice = "say in next_steps what remains"
+    return _with_status(seen, "partial", advice, filled=bool(seen.run.declared.next_steps))
 
 
-def _with_status(bench: Bench, trial: Trial, status: str, filled: bool, advice: str) -> Finding:  # noqa: FBT001 - private
-    if not trial.handed_in:
-        return failed(f"it handed in no valid report\n{trial.described()}")
-    if trial.run.declared.status != status:
-        if trial.scenario == status:
+def _with_status(seen: ScenarioRun, status: str, advice: str, *, filled: bool) -> Judgement:
+    if not seen.handed_in:
+        return failed(f"it handed in no valid report\n{seen.described()}")
+    if seen.run.declared.status != status:
+        if seen.scenario == status:
             return failed(
-                f"the objective of [{status}] led to {trial.run.declared.status}, and not to "
-                f"{status}\n{trial.described()}"
+                f"the objective of [{status}] led to {seen.run.declared.status}, and not to "
+                f"{status}\n{seen.described()}"
             )
-        return skipped(f"the report does not say {status}; {bench.how_to_claim(status)}")
+        return skipped(f"the report does not say {status}; {how_to_claim(status)}")
     return PASSED if filled else failed(f"the report says {status} and nothing more: {advice}")
 
 
 @check("REPORT-008", "failed")
-def failure_is_told(_bench: Bench, trial: Trial) -> Finding:
+def failure_is_told(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """What cannot be done is not done."""
-    if not trial.handed_in:
-        return failed(f"it handed in no valid report of what it could not do\n{trial.described()}")
-    if trial.run.declared.status in ("success", "partial"):
+    if not seen.handed_in:
+        return failed(f"it handed in no valid report of what it could not do\n{seen.described()}")
+    if seen.run.declared.status in ("success", "partial"):
         return failed(
             f"the objective of [failed] cannot be done, and the report says "
-            f"{trial.run.declared.status}\n{trial.described()}"
+            f"{seen.run.declared.status}\n{seen.described()}"
         )
     return PASSED
 
 
 @check("REPORT-009")
-def ids_of_questions_differ(_bench: Bench, trial: Trial) -> Finding:
+def ids_of_questions_differ(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """An answer names a question by its id."""
-    counts = Counter(question.id for question in trial.run.declared.questions)
+    counts = Counter(question.id for question in seen.run.declared.questions)
     twice = [one_line(name, limit=60) for name, count in counts.items() if count > 1]
     if twice:
         return failed(f"two questions of the report have the id {', '.join(twice)}")
@@ -169,56 +160,54 @@ def ids_of_questions_differ(_bench: Bench, trial: Trial) -> Finding:
 
 
 @check("REPORT-010")
-def nobody_sees_half_a_report(_bench: Bench, trial: Trial) -> Finding:
+def nobody_sees_half_a_report(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Written beside its place and renamed."""
-    if trial.half_report is not None:
+    if seen.half_report is not None:
         return failed(
-            f"a reader saw {trial.half_report} in the place of the report: write it to "
+            f"a reader saw {seen.half_report} in the place of the report: write it to "
             '"$CAESAR_REPORT_PATH.new" and rename it'
         )
-    if trial.run.source != "file":
+    if seen.run.source != "file":
         return not_exercised("the report was not handed in as a file")
     return PASSED
 
 
 @check("REPORT-011")
-def artifacts_are_there(_bench: Bench, trial: Trial) -> Finding:
+def artifacts_are_there(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """In the workspace, or in the task directory."""
-    artifacts = trial.run.declared.artifacts
+    artifacts = seen.run.declared.artifacts
     if not artifacts:
         return not_exercised("the report names no artifact")
     missing = [
         one_line(artifact.path, limit=100)
         for artifact in artifacts
-        if not any(
-            _exists(base, artifact.path) for base in (trial.run.workspace, trial.run.task_dir)
-        )
+        if not any(_exists(base, artifact.path) for base in (seen.run.workspace, seen.run.task_dir))
     ]
     return failed(f"artifacts that are not there: {', '.join(missing)}") if missing else PASSED
 
 
 @check("REPORT-012")
-def findings_point_somewhere(_bench: Bench, trial: Trial) -> Finding:
+def findings_point_somewhere(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Line 1 is the first."""
-    placed = [finding for finding in trial.run.declared.findings if finding.file]
+    placed = [finding for finding in seen.run.declared.findings if finding.file]
     if not placed:
         return not_exercised("no finding of the report names a file")
     for finding in placed:
         place = one_line(f"{finding.file}:{finding.line or ''}", limit=120)
-        if not _exists(trial.run.workspace, finding.file or ""):
+        if not _exists(seen.run.workspace, finding.file or ""):
             return failed(f"a finding points at {place}, which is not in the workspace")
-        if finding.line and finding.line > _lines(trial.run.workspace / str(finding.file)):
+        if finding.line and finding.line > _lines(seen.run.workspace / str(finding.file)):
             return failed(f"a finding points at {place}, beyond the end of the file")
     return PASSED
 
 
 @check("REPORT-013")
-def the_duration_is_possible(_bench: Bench, trial: Trial) -> Finding:
+def the_duration_is_possible(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Milliseconds, as the name says."""
-    usage = trial.run.declared.usage
+    usage = seen.run.declared.usage
     if usage is None or usage.duration_ms is None:
         return not_exercised("the report tells no duration")
-    took = trial.run.outcome.duration_ms
+    took = seen.run.outcome.duration_ms
     if usage.duration_ms > took + 1000:
         return failed(f"usage.duration_ms is {usage.duration_ms}, the process ran for {took} ms")
     return PASSED

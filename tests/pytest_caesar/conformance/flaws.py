@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pytest_caesar.conformance.profile import CLAIMS, Profile, Special
-from pytest_caesar.conformance.repository_files import Ground
+from pytest_caesar.conformance.repository_files import RepositoryFiles
 from pytest_caesar.fake_agent import FakeAgents, Step
 
 Steps: TypeAlias = "tuple[Step, ...]"
@@ -18,7 +18,7 @@ fake = FakeAgents
 PROFILE = Profile(
     objective="Write out.txt",
     claims=frozenset(CLAIMS),
-    ground=Ground(files={"README.md": "one\ntwo\n"}),
+    repository=RepositoryFiles(files={"README.md": "one\ntwo\n"}),
     timeout=30.0,
     specials={
         "asks": Special(objective="Ask", answer="no", expects="the answer was no"),

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.requirements import REQUIREMENTS
 from tests.pytest_caesar.plugin.running import AGENT as HONEST
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 

@@ -10,9 +10,10 @@ import pytest
 
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.conformance.judgement import OUTCOMES
+from pytest_caesar.conformance.judging import judge
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, parse_profile
-from pytest_caesar.conformance.registry import AREAS, LEVELS, REQUIREMENTS
-from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.orchestrator.settings import OrchestratorSettings
 
 FOLDER = Path(__file__).parents[3] / "docs" / "conformance"
@@ -65,18 +66,18 @@ def test_the_agents_on_a_page_do_what_it_asks_for(area: str, language: str, tmp_
     program = tmp_path / ("agent.sh" if language == "bash" else "agent.py")
     program.write_text(block(area, language), encoding="utf-8")
     program.chmod(0o755)
-    bench = Bench(
+    cache = ScenarioCache(
         agent=ProcessAgent(id="agent", origin="path", argv=(str(program), "{{prompt}}")),
         profile=parse_profile(block(area, "toml"), path=tmp_path / "caesar-conformance.toml"),
-        folder=tmp_path / "trials",
+        folder=tmp_path / "scenarios",
         settings=OrchestratorSettings(grace=3.0),
     )
 
-    findings = {name: bench.judge(one) for name, one in REQUIREMENTS.items() if one.area == area}
+    judgements = {name: judge(one, cache) for name, one in REQUIREMENTS.items() if one.area == area}
 
     missed = {
         name: f"{one.outcome}: {one.message}"
-        for name, one in findings.items()
+        for name, one in judgements.items()
         if one.outcome != "passed" and not (name in LEFT_OPEN[area] and one.outcome != "failed")
     }
     assert missed == {}

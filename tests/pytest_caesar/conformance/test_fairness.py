@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.target import AgentTarget
-from pytest_caesar.conformance.checks import CHECKS
-from pytest_caesar.conformance.judgement import Finding
+from pytest_caesar.conformance.judgement import Judgement
+from pytest_caesar.conformance.judging import CHECKS, judge
 from pytest_caesar.conformance.profile import Profile
-from pytest_caesar.conformance.registry import REQUIREMENTS
-from pytest_caesar.conformance.repository_files import Ground
-from pytest_caesar.conformance.scenario_cache import SHORT_LINGER, Bench
-from pytest_caesar.conformance.scenario_run import Trial
-from pytest_caesar.conformance.scenario_runner import Stage
+from pytest_caesar.conformance.repository_files import RepositoryFiles
+from pytest_caesar.conformance.requirements import REQUIREMENTS
+from pytest_caesar.conformance.scenario_cache import SHORT_LINGER, ScenarioCache
+from pytest_caesar.conformance.scenario_run import ScenarioRun
+from pytest_caesar.conformance.scenario_runner import ScenarioRunner
 from pytest_caesar.conformance.scenarios import Scenario
 from pytest_caesar.fake_agent import FakeAgents
 from tests.pytest_caesar.conformance.flaws import (
@@ -49,11 +49,13 @@ for _ in $(seq 200); do [ -e delegated/d1.json ] && break; sleep 0.05; done
 """
 """Has another agent do a part of the task, without the SDK."""
 
-IGNORING = replace(PROFILE, ground=Ground(files={**PROFILE.ground.files, ".gitignore": "*.o\n"}))
+IGNORING = replace(
+    PROFILE, repository=RepositoryFiles(files={**PROFILE.repository.files, ".gitignore": "*.o\n"})
+)
 
 
-class Part(Bench):
-    """A bench whose agent does right, but for what it does in some scenarios."""
+class Part(ScenarioCache):
+    """A cache whose agent does right, but for what it does in some scenarios."""
 
     wrong: Mapping[str, Steps]
 
@@ -64,21 +66,21 @@ class Part(Bench):
 
 
 def part(folder: Path, wrong: Mapping[str, Steps], profile: Profile = PROFILE) -> Part:
-    bench = Part(agent=FakeAgents(folder)(), profile=profile, folder=folder, settings=SETTINGS)
-    bench.wrong = wrong
-    return bench
+    cache = Part(agent=FakeAgents(folder)(), profile=profile, folder=folder, settings=SETTINGS)
+    cache.wrong = wrong
+    return cache
 
 
-def judged(bench: Bench, *scenarios: str) -> dict[str, Finding]:
+def judged(cache: ScenarioCache, *scenarios: str) -> dict[str, Judgement]:
     return {
-        name: bench.judge(REQUIREMENTS[name])
+        name: judge(REQUIREMENTS[name], cache)
         for name, check in CHECKS.items()
         if check.scenario in scenarios
     }
 
 
-def failures(findings: Mapping[str, Finding]) -> set[str]:
-    return {name for name, finding in findings.items() if finding.outcome == "failed"}
+def failures(judgements: Mapping[str, Judgement]) -> set[str]:
+    return {name for name, judgement in judgements.items() if judgement.outcome == "failed"}
 
 
 def tool(status: str, **fields: str) -> Steps:
@@ -121,9 +123,9 @@ def changed(path: str, action: str) -> Steps:
     ],
 )
 def test_what_is_allowed_fails_nothing(steps: Steps, tmp_path: Path) -> None:
-    findings = judged(part(tmp_path, {"plain": steps}, IGNORING), "plain")
+    judgements = judged(part(tmp_path, {"plain": steps}, IGNORING), "plain")
 
-    assert failures(findings) == set()
+    assert failures(judgements) == set()
 
 
 def test_a_change_that_was_told_once_and_never_made_is_found(tmp_path: Path) -> None:
@@ -207,9 +209,9 @@ def test_one_fault_of_asking_is_told_once(steps: Steps, name: str, tmp_path: Pat
 
 
 def test_who_ignores_sigterm_is_told_so_once(tmp_path: Path) -> None:
-    bench = part(tmp_path, {"deadline": (*TOLD, fake.ignore(), fake.hang())})
+    cache = part(tmp_path, {"deadline": (*TOLD, fake.ignore(), fake.hang())})
 
-    assert failures(judged(bench, "deadline")) == {"PROCESS-004"}
+    assert failures(judged(cache, "deadline")) == {"PROCESS-004"}
 
 
 def test_what_strays_in_every_task_is_told_once(tmp_path: Path) -> None:
@@ -218,9 +220,9 @@ def test_what_strays_in_every_task_is_told_once(tmp_path: Path) -> None:
         for name in ("plain", "together", "foreign git")
     }
 
-    findings = judged(part(tmp_path, wrong), *wrong)
+    judgements = judged(part(tmp_path, wrong), *wrong)
 
-    assert failures(findings) == {"CHANGES-006"}
+    assert failures(judgements) == {"CHANGES-006"}
 
 
 @pytest.mark.parametrize(
@@ -235,54 +237,54 @@ def test_text_that_is_pasted_into_a_shell_is_found_out(command: str, tmp_path: P
         f"text=True); subprocess.run(['sh', '-c', {command!r}.replace('{{}}', text)])"
     )
     steps = (fake.run(sys.executable, "-c", pasting), *RIGHT)
-    bench = part(tmp_path, {"hostile text": steps})
+    cache = part(tmp_path, {"hostile text": steps})
 
-    assert failures(judged(bench, "hostile text")) == {"TASK-006"}
+    assert failures(judged(cache, "hostile text")) == {"TASK-006"}
 
 
 def test_who_takes_on_an_unknown_version_is_told_so_once(tmp_path: Path) -> None:
-    findings = judged(part(tmp_path, {"unknown version": (WRITE, REPORT)}), "unknown version")
+    judgements = judged(part(tmp_path, {"unknown version": (WRITE, REPORT)}), "unknown version")
 
-    assert failures(findings) == {"TASK-009"}
+    assert failures(judgements) == {"TASK-009"}
 
 
 def test_whose_events_always_name_another_task_is_told_once(tmp_path: Path) -> None:
     steps = (*WORK, fake.event("message", text="hi", task_id="t_other"), *TOLD, REPORT)
 
-    findings = judged(
+    judgements = judged(
         part(tmp_path, dict.fromkeys(("plain", "together"), steps)), "plain", "together"
     )
 
-    assert failures(findings) == {"EVENTS-003"}
+    assert failures(judgements) == {"EVENTS-003"}
 
 
 def test_who_uses_an_offered_channel_is_not_put_off_by_it(tmp_path: Path) -> None:
     blocked = fake.report("blocked", "Which?", questions=[{"id": "q", "question": "A or B?"}])
-    bench = part(tmp_path, {"offered channel": (ASK, blocked)})
+    cache = part(tmp_path, {"offered channel": (ASK, blocked)})
 
-    finding = bench.judge(REQUIREMENTS["TASK-008"])
+    judgement = judge(REQUIREMENTS["TASK-008"], cache)
 
-    assert finding.outcome == "not exercised"
+    assert judgement.outcome == "not exercised"
 
 
 def test_who_needs_the_context_of_its_profile_may_say_so_where_it_is_absent(tmp_path: Path) -> None:
     wrong = {"bare task": (fake.report("failed", "Fix what? Nothing was told."), fake.exit(1))}
     with_context = replace(PROFILE, context="The parser fails on empty input.")
 
-    findings = [
-        part(tmp_path / name, wrong, profile).judge(REQUIREMENTS["TASK-002"])
+    judgements = [
+        judge(REQUIREMENTS["TASK-002"], part(tmp_path / name, wrong, profile))
         for name, profile in {"with": with_context, "without": PROFILE}.items()
     ]
 
-    assert [finding.outcome for finding in findings] == ["passed", "failed"]
+    assert [judgement.outcome for judgement in judgements] == ["passed", "failed"]
 
 
 def test_adding_to_what_the_user_wrote_does_away_with_nothing(tmp_path: Path) -> None:
     added = (WRITE, fake.write("notes-of-the-user.txt", "And more.\n", append=True), fake.report())
 
-    finding = part(tmp_path, {"in place": added}).judge(REQUIREMENTS["CHANGES-010"])
+    judgement = judge(REQUIREMENTS["CHANGES-010"], part(tmp_path, {"in place": added}))
 
-    assert finding.outcome == "passed"
+    assert judgement.outcome == "passed"
 
 
 def test_an_agent_may_have_another_one_do_a_part_of_its_task(tmp_path: Path) -> None:
@@ -293,12 +295,12 @@ def test_an_agent_may_have_another_one_do_a_part_of_its_task(tmp_path: Path) -> 
     (tmp_path / ".caesar" / "config.toml").write_text(
         f'[[agent]]\nid = "helper"\nbin = "{helper.argv[0]}"\nargs = ["{{{{prompt}}}}"]\n'
     )
-    bench = part(tmp_path, {"delegates": asking})
-    bench.settings = replace(SETTINGS, agents_root=tmp_path)
+    cache = part(tmp_path, {"delegates": asking})
+    cache.settings = replace(SETTINGS, agents_root=tmp_path)
 
-    finding = bench.judge(REQUIREMENTS["DEPTH-002"])
+    judgement = judge(REQUIREMENTS["DEPTH-002"], cache)
 
-    assert (finding.outcome, bench.trial("delegates").nested) == ("passed", (2,))
+    assert (judgement.outcome, cache.run_of("delegates").nested) == ("passed", (2,))
 
 
 def test_an_agent_that_does_not_end_is_waited_for_once(
@@ -306,38 +308,38 @@ def test_an_agent_that_does_not_end_is_waited_for_once(
 ) -> None:
     waited = []
 
-    class Watched(Stage):
-        def carry_out(self, name: str, scenario: Scenario, *, timeout: float) -> Trial:
+    class Watched(ScenarioRunner):
+        def run(self, name: str, scenario: Scenario, *, timeout: float) -> ScenarioRun:
             waited.append(self.settings.linger)
-            return super().carry_out(name, scenario, timeout=timeout)
+            return super().run(name, scenario, timeout=timeout)
 
-    monkeypatch.setattr("pytest_caesar.conformance.scenario_cache.Stage", Watched)
+    monkeypatch.setattr("pytest_caesar.conformance.scenario_cache.ScenarioRunner", Watched)
     hanging = (*RIGHT, fake.hang())
-    bench = part(tmp_path, {"plain": hanging, "deep": hanging})
-    bench.settings = replace(SETTINGS, linger=2 * SHORT_LINGER)
+    cache = part(tmp_path, {"plain": hanging, "deep": hanging})
+    cache.settings = replace(SETTINGS, linger=2 * SHORT_LINGER)
 
-    judged(bench, "deep")
+    judged(cache, "deep")
 
     assert waited == [2 * SHORT_LINGER, SHORT_LINGER]
-    assert all(trial.run.outcome.killed_after_report for trial in bench.trials.values())
+    assert all(seen.run.outcome.killed_after_report for seen in cache.runs.values())
 
 
 @pytest.mark.parametrize("name", ["CHANGES-011", "SURROUNDINGS-008"])
 def test_who_does_away_with_the_project_is_to_blame(name: str, tmp_path: Path) -> None:
     scenario = CHECKS[name].scenario
-    bench = part(tmp_path, {scenario: (REPORT, shell('rm -rf "${PWD%%/.caesar/*}"'))})
+    cache = part(tmp_path, {scenario: (REPORT, shell('rm -rf "${PWD%%/.caesar/*}"'))})
 
-    finding = bench.judge(REQUIREMENTS[name])
+    judgement = judge(REQUIREMENTS[name], cache)
 
-    assert finding.outcome == "failed"
-    assert "did away with the whole project" in finding.message
+    assert judgement.outcome == "failed"
+    assert "did away with the whole project" in judgement.message
 
 
 def test_folders_without_bottom_outside_the_workspace_are_looked_through(tmp_path: Path) -> None:
     digging = "import os\nos.chdir('../../..')\nfor _ in range(1100): os.mkdir('d'); os.chdir('d')"
     deep = fake.run(sys.executable, "-c", digging)
-    bench = part(tmp_path, {"plain": (*RIGHT[:-1], deep, RIGHT[-1])})
+    cache = part(tmp_path, {"plain": (*RIGHT[:-1], deep, RIGHT[-1])})
 
-    finding = bench.judge(REQUIREMENTS["REPORT-001"])
+    judgement = judge(REQUIREMENTS["REPORT-001"], cache)
 
-    assert finding.outcome == "passed"
+    assert judgement.outcome == "passed"

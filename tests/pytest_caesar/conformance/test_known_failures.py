@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.conformance.known_failures import BaselineError, load_baseline, parse_baseline
-from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.known_failures import (
+    KnownFailuresError,
+    load_known_failures,
+    parse_known_failures,
+)
+from pytest_caesar.conformance.requirements import REQUIREMENTS
 from tests.pytest_caesar.plugin.running import AGENT as HONEST
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
@@ -18,12 +22,12 @@ WRONG_STATUS = HONEST.replace("success", "done")
 
 
 def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
-    assert load_baseline(tmp_path).knows("REPORT-001", "agent") is None
+    assert load_known_failures(tmp_path).knows("REPORT-001", "agent") is None
 
 
 def test_a_line_is_an_id_an_agent_and_a_reason() -> None:
     text = "# known\n\nREPORT-002   # until autumn\nTASK-001[mine]\n"
-    baseline = parse_baseline(text, path=Path(NAME))
+    baseline = parse_known_failures(text, path=Path(NAME))
 
     assert baseline.knows("REPORT-002", "mine") == "until autumn"
     assert baseline.knows("TASK-001", "mine") == ""
@@ -40,8 +44,8 @@ def test_a_line_is_an_id_an_agent_and_a_reason() -> None:
     ],
 )
 def test_a_line_that_is_not_understood_is_refused_by_number(line: str, problem: str) -> None:
-    with pytest.raises(BaselineError, match=re.escape(f"{NAME}:2: {problem}")):
-        parse_baseline(f"TASK-001\n{line}\n", path=Path(NAME))
+    with pytest.raises(KnownFailuresError, match=re.escape(f"{NAME}:2: {problem}")):
+        parse_known_failures(f"TASK-001\n{line}\n", path=Path(NAME))
 
 
 def test_a_listed_failure_does_not_fail(pytester: pytest.Pytester, run: Runs) -> None:

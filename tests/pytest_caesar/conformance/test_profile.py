@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.conformance.profile import (
-    GROUND,
     OBJECTIVE,
+    REPOSITORY,
     ProfileError,
     load_profile,
     parse_profile,
 )
-from pytest_caesar.conformance.repository_files import Ground, from_folder
+from pytest_caesar.conformance.repository_files import RepositoryFiles, from_folder
 from pytest_caesar.workspace.repository import Repository
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -25,20 +25,20 @@ def test_an_agent_without_a_profile_gets_a_task_that_any_agent_can_do(tmp_path: 
     profile = load_profile(tmp_path)
 
     assert profile.path is None
-    assert (profile.objective, profile.ground) == (OBJECTIVE, GROUND)
+    assert (profile.objective, profile.repository) == (OBJECTIVE, REPOSITORY)
     assert profile.level == "robust"
     assert not profile.claims
     assert not profile.specials
 
 
 def test_everything_can_be_said(tmp_path: Path) -> None:
-    (tmp_path / "ground" / "src").mkdir(parents=True)
-    (tmp_path / "ground" / "src" / "a.bin").write_bytes(b"\xff")
-    (tmp_path / "ground" / ".git").mkdir()
-    (tmp_path / "ground" / ".git" / "config").write_text("")
+    (tmp_path / "mine" / "src").mkdir(parents=True)
+    (tmp_path / "mine" / "src" / "a.bin").write_bytes(b"\xff")
+    (tmp_path / "mine" / ".git").mkdir()
+    (tmp_path / "mine" / ".git" / "config").write_text("")
     (tmp_path / "caesar-conformance.toml").write_text(
         'level = "narrated"\nobjective = "Fix it"\nexact_objective = true\ncontext = ""\n'
-        'acceptance_criteria = ["tests pass"]\nrepository = "ground"\ntimeout = 5\n'
+        'acceptance_criteria = ["tests pass"]\nrepository = "mine"\ntimeout = 5\n'
         'claims = ["writes", "events"]\n'
         '[asks]\nobjective = "Ask"\nanswer = "no"\nexpects = "kept"\n'
         '[slow]\nobjective = "Wait"\ntimeout = 0.5\n[slow.files]\n"a" = "b"\n'
@@ -46,14 +46,14 @@ def test_everything_can_be_said(tmp_path: Path) -> None:
 
     profile = load_profile(tmp_path)
 
-    assert profile.ground == Ground(files={"src/a.bin": b"\xff"})
+    assert profile.repository == RepositoryFiles(files={"src/a.bin": b"\xff"})
     assert profile.acceptance_criteria == ("tests pass",)
     assert profile.claimed("events")
     assert profile.claimed("asks")
     assert profile.claimed("answer")
     assert not profile.claimed("tools")
     assert profile.specials["slow"].timeout == 0.5
-    assert profile.specials["slow"].ground == Ground(files={"a": "b"})
+    assert profile.specials["slow"].repository == RepositoryFiles(files={"a": "b"})
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_programs_of_a_repository_stay_programs(tmp_path: Path) -> None:
     program.chmod(0o755)
     (tmp_path / "notes.txt").write_text("")
 
-    ground = from_folder(tmp_path)
-    ground.commit_into(repository := Repository.create(tmp_path / "committed"))
-    ground.write_into(tmp_path / "written")
+    files = from_folder(tmp_path)
+    files.commit_into(repository := Repository.create(tmp_path / "committed"))
+    files.write_into(tmp_path / "written")
 
     assert "100755" in repository.git("ls-tree", "HEAD", "run-tests.sh")
     assert "100644" in repository.git("ls-tree", "HEAD", "notes.txt")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.target import AgentTarget
-from pytest_caesar.conformance.checks import CHECKS
 from pytest_caesar.conformance.checks.questions import NoServerError
-from pytest_caesar.conformance.registry import REQUIREMENTS, Requirement
-from pytest_caesar.conformance.scenario_cache import Bench
+from pytest_caesar.conformance.judging import CHECKS, judge
+from pytest_caesar.conformance.requirements import REQUIREMENTS, Requirement
+from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.fake_agent import FakeAgents, Step
 from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, Flaw, right
@@ -22,8 +22,8 @@ SETTINGS = OrchestratorSettings(grace=0.5, linger=0.2)
 ROOT_ONLY = {"SURROUNDINGS-004": "root may write everywhere"} if os.geteuid() == 0 else {}
 
 
-class Proof(Bench):
-    """A bench whose agent is another program for each scenario, so that it need not decide."""
+class Proof(ScenarioCache):
+    """A cache whose agent is another program for each scenario, so that it need not decide."""
 
     flaw: Flaw | None = None
 
@@ -36,9 +36,9 @@ class Proof(Bench):
 
 
 def proof(folder: Path, flaw: Flaw | None = None) -> Proof:
-    bench = Proof(agent=FakeAgents(folder)(), profile=PROFILE, folder=folder, settings=SETTINGS)
-    bench.flaw = flaw
-    return bench
+    cache = Proof(agent=FakeAgents(folder)(), profile=PROFILE, folder=folder, settings=SETTINGS)
+    cache.flaw = flaw
+    return cache
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +52,10 @@ def test_there_is_a_proof_for_every_check() -> None:
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS.values(), ids=REQUIREMENTS)
 def test_a_right_agent_passes(requirement: Requirement, right_one: Proof) -> None:
-    finding = right_one.judge(requirement)
+    judgement = judge(requirement, right_one)
 
     expected = "not exercised" if requirement.id in ROOT_ONLY else "passed"
-    assert (finding.outcome, finding.message if expected == "passed" else "") == (expected, "")
+    assert (judgement.outcome, judgement.message if expected == "passed" else "") == (expected, "")
 
 
 @pytest.mark.parametrize("name", FLAWS)
@@ -65,19 +65,19 @@ def test_a_wrong_one_is_caught_by_this_check_and_by_no_other(
     if name in ROOT_ONLY:
         pytest.skip(ROOT_ONLY[name])
     flaw = FLAWS[name]
-    bench = proof(tmp_path, flaw)
+    cache = proof(tmp_path, flaw)
     for other in {"plain", "hostile text"} - {flaw.scenario}:
         # Carried out once for all of them, by an agent that does right.
         if flaw.scenario != "plain":
-            bench.take(other, right_one.trial(other))
+            cache.take(other, right_one.run_of(other))
 
-    findings = {
-        other: bench.judge(REQUIREMENTS[other])
+    judgements = {
+        other: judge(REQUIREMENTS[other], cache)
         for other, check in CHECKS.items()
         if check.scenario == flaw.scenario
     }
 
-    failed = {other: item.message for other, item in findings.items() if item.outcome == "failed"}
+    failed = {other: item.message for other, item in judgements.items() if item.outcome == "failed"}
     assert failed.keys() == {name}
     assert failed[name].strip()
 
@@ -95,26 +95,26 @@ def test_a_wrong_one_is_caught_by_this_check_and_by_no_other(
     ids=["exits", "fails", "echoes", "boasts", "dies", "only tells"],
 )
 def test_an_agent_that_does_nothing_scores_nothing(tmp_path: Path, steps: tuple[Step, ...]) -> None:
-    bench = Bench(
+    cache = ScenarioCache(
         agent=FakeAgents(tmp_path)(*steps), profile=PROFILE, folder=tmp_path, settings=SETTINGS
     )
 
-    outcomes = {name: bench.judge(one).outcome for name, one in REQUIREMENTS.items()}
+    outcomes = {name: judge(one, cache).outcome for name, one in REQUIREMENTS.items()}
 
     assert "passed" not in outcomes.values()
     assert outcomes["REPORT-001"] == "failed"
-    assert list(bench.trials) == ["plain"]
+    assert list(cache.runs) == ["plain"]
 
 
 def test_without_the_server_of_the_channel_no_agent_is_to_blame(
     tmp_path: Path, right_one: Proof, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    bench = proof(tmp_path, FLAWS["QUESTIONS-001"])
-    bench.take("plain", right_one.plain)
+    cache = proof(tmp_path, FLAWS["QUESTIONS-001"])
+    cache.take("plain", right_one.plain)
 
     with pytest.raises(NoServerError, match=r"pip install 'pytest-caesar\[mcp\]'"):
-        bench.judge(REQUIREMENTS["QUESTIONS-001"])
+        judge(REQUIREMENTS["QUESTIONS-001"], cache)
 
 
 @pytest.mark.parametrize(
@@ -127,21 +127,21 @@ def test_without_the_server_of_the_channel_no_agent_is_to_blame(
 def test_a_known_cli_is_not_asked_about_what_it_is_not_given(
     tmp_path: Path, right_one: Proof, requirement: str, reason: str
 ) -> None:
-    bench = proof(tmp_path)
-    bench.agent = replace(FakeAgents(tmp_path)(), cli="codex")
-    bench.take("plain", right_one.plain)
+    cache = proof(tmp_path)
+    cache.agent = replace(FakeAgents(tmp_path)(), cli="codex")
+    cache.take("plain", right_one.plain)
 
-    finding = bench.judge(REQUIREMENTS[requirement])
+    judgement = judge(REQUIREMENTS[requirement], cache)
 
-    assert (finding.outcome, finding.message) == ("skipped", reason)
+    assert (judgement.outcome, judgement.message) == ("skipped", reason)
 
 
 def test_what_fails_in_any_locale_is_told_once(tmp_path: Path, right_one: Proof) -> None:
-    bench = proof(tmp_path, FLAWS["TASK-005"])
-    bench.take("plain", right_one.plain)
-    bench.take("C locale", right_one.trial("C locale"))
+    cache = proof(tmp_path, FLAWS["TASK-005"])
+    cache.take("plain", right_one.plain)
+    cache.take("C locale", right_one.run_of("C locale"))
 
-    finding = bench.judge(REQUIREMENTS["SURROUNDINGS-003"])
+    judgement = judge(REQUIREMENTS["SURROUNDINGS-003"], cache)
 
-    assert finding.outcome == "not exercised"
-    assert "see TASK-005" in finding.message
+    assert judgement.outcome == "not exercised"
+    assert "see TASK-005" in judgement.message

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_caesar.conformance.judgement import OUTCOMES
-from pytest_caesar.conformance.known_failures import BaselineError, parse_baseline
+from pytest_caesar.conformance.known_failures import KnownFailuresError, parse_known_failures
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, ProfileError, parse_profile
-from pytest_caesar.conformance.registry import LEVELS, REQUIREMENTS
+from pytest_caesar.conformance.requirements import LEVELS, REQUIREMENTS
 from pytest_caesar.conformance.result import NOT_RUN, Result, badge, completed, table, verdict
 from pytest_caesar.conformance.scenario_run import task_depth
 from pytest_caesar.conformance.side_effects import differences
@@ -59,8 +59,8 @@ def test_a_profile_is_read_or_refused_by_name(text: str) -> None:
 
 @given(st.text() | st.lists(st.sampled_from([*REQUIREMENTS, "#", "[a]", "\n", " "])).map("".join))
 def test_a_baseline_is_read_or_refused_by_line(text: str) -> None:
-    with contextlib.suppress(BaselineError):
-        parse_baseline(text, path=Path("baseline.txt"))
+    with contextlib.suppress(KnownFailuresError):
+        parse_known_failures(text, path=Path("baseline.txt"))
 
 
 @given(RESULTS, st.sampled_from(list(REQUIREMENTS)))

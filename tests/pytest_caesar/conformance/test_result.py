@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
-from pytest_caesar.conformance.registry import REQUIREMENTS
+from pytest_caesar.conformance.requirements import REQUIREMENTS
 from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
 from pytest_caesar.conformance.result_file import as_json, write_report
 
