@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from benchmarks.measuring import Row, absolute, interleave, ratio
-from caesar_agent.mailbox import Mailbox
+from caesar_agent.mailbox.mailbox import Mailbox
 from caesar_agent.task_directory import TaskDirectory
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
 
 ASKED = 101

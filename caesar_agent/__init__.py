@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from caesar_agent.delegating import Delegated
     from caesar_agent.documents import Event, Report, Task
     from caesar_agent.errors import CaesarError, DocumentError, UnsupportedVersionError
-    from caesar_agent.interruption import Interrupted
-    from caesar_agent.programs import CommandResult
-    from caesar_agent.runner import run
+    from caesar_agent.processes.program import CommandResult
+    from caesar_agent.running.interruption import Interrupted
+    from caesar_agent.running.runner import run
 
     __version__: str
 
@@ -46,18 +46,18 @@ _HOMES = {
     "Agent": "agent",
     "CaesarError": "errors",
     "CommandFailedError": "agent_errors",
-    "CommandResult": "programs",
+    "CommandResult": "processes.program",
     "Delegated": "delegating",
     "DeliveryError": "agent_errors",
     "DocumentError": "errors",
     "Event": "documents",
-    "Interrupted": "interruption",
+    "Interrupted": "running.interruption",
     "MisuseError": "agent_errors",
     "Report": "documents",
     "StartError": "agent_errors",
     "Task": "documents",
     "UnsupportedVersionError": "errors",
-    "run": "runner",
+    "run": "running.runner",
 }
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.agent_errors import CommandFailedError, MisuseError
 from caesar_agent.clock import monotonic
-from caesar_agent.command_lines import command_line, environment
-from caesar_agent.delivery import Delivery
+from caesar_agent.console import one_line
 from caesar_agent.documents import Action, Report, Severity, Task
-from caesar_agent.gathered import Gathered, check_text, check_timeout, texts
-from caesar_agent.narration import MAX_SUMMARY, Narrator
-from caesar_agent.output import echo_to
-from caesar_agent.programs import CommandResult, Program, RunningPrograms
-from caesar_agent.terminal import one_line
+from caesar_agent.events.narration import MAX_SUMMARY, Narrator
+from caesar_agent.processes.command_line import command_line, environment
+from caesar_agent.processes.output import echo_to
+from caesar_agent.processes.program import CommandResult, Program, RunningPrograms
+from caesar_agent.running.delivery import Delivery
+from caesar_agent.running.report_builder import Gathered, check_text, check_timeout, texts
 
 if TYPE_CHECKING:
     from caesar_agent.delegating import Delegated
@@ -193,9 +193,9 @@ class Agent:
         return answer
 
     def _ask(self, question: str, options: tuple[str, ...], timeout: float) -> str | None:
-        from caesar_agent.mailbox import Mailbox  # noqa: PLC0415 - only where it is used
-        from caesar_agent.mailbox_errors import MailboxError  # noqa: PLC0415
-        from caesar_agent.mailbox_values import Answer  # noqa: PLC0415
+        from caesar_agent.mailbox.errors import MailboxError  # noqa: PLC0415
+        from caesar_agent.mailbox.mailbox import Mailbox  # noqa: PLC0415 - only where it is used
+        from caesar_agent.mailbox.values import Answer  # noqa: PLC0415
 
         mailbox = Mailbox(self._directory)
         try:

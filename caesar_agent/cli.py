@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from caesar_agent.dispatcher import Dispatcher
+from caesar_agent.commands.dispatcher import Dispatcher
 
 COMMANDS = ("schema", "validate", "events", "questions", "answer", "channel")
 """Subcommands in the order of the help, each a module of its own."""

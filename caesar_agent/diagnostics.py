@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.terminal import printable
 
 if sys.platform == "win32":
     message = (

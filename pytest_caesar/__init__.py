@@ -10,14 +10,14 @@ TYPE_CHECKING = False  # without importing typing
 
 if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-    from pytest_caesar.clock import Clock
-    from pytest_caesar.fake_agent import FakeAgents
+    from pytest_caesar.fake_agent.agent import FakeAgents
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
-    from pytest_caesar.orchestrator.outcome import Outcome
-    from pytest_caesar.orchestrator.run import Events, Run
-    from pytest_caesar.orchestrator.settings import OrchestratorSettings
+    from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
     from pytest_caesar.recovery.evidence import Evidence, Recovered, Source, Status
+    from pytest_caesar.runs.run import Events, Run
+    from pytest_caesar.session.document_clock import Clock
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
+    from pytest_caesar.supervision.outcome import Outcome
     from pytest_caesar.workspace.reconciliation import Reconciliation
     from pytest_caesar.workspace.repository import Repository
     from pytest_caesar.workspace.values import ObservedChange, Patch
@@ -50,21 +50,21 @@ __all__ = [
 _HOMES = {
     "AgentTarget": "agents.target",
     "CaesarSnapshot": "snapshots.fixture",
-    "Clock": "clock",
-    "Events": "orchestrator.run",
+    "Clock": "session.document_clock",
+    "Events": "runs.run",
     "Evidence": "recovery.evidence",
-    "FakeAgents": "fake_agent",
+    "FakeAgents": "fake_agent.agent",
     "FunctionAgent": "agents.target",
     "ObservedChange": "workspace.values",
     "Orchestrator": "orchestrator.orchestrator",
-    "OrchestratorSettings": "orchestrator.settings",
-    "Outcome": "orchestrator.outcome",
+    "OrchestratorSettings": "orchestrator.orchestrator_settings",
+    "Outcome": "supervision.outcome",
     "Patch": "workspace.values",
     "ProcessAgent": "agents.target",
     "Reconciliation": "workspace.reconciliation",
     "Recovered": "recovery.evidence",
     "Repository": "workspace.repository",
-    "Run": "orchestrator.run",
+    "Run": "runs.run",
     "Source": "recovery.evidence",
     "Status": "recovery.evidence",
 }

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_caesar.agents.target import AgentTarget
-    from pytest_caesar.clock import Clock
+    from pytest_caesar.answers.scripted_answers import ScriptedAnswers
     from pytest_caesar.conformance.mutations import Mutations
-    from pytest_caesar.fake_agent import FakeAgents
-    from pytest_caesar.orchestrator.answers import ScriptedAnswers
+    from pytest_caesar.fake_agent.agent import FakeAgents
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.recovery.evidence import Recovered
-    from pytest_caesar.session import CaesarSession
+    from pytest_caesar.session.document_clock import Clock
+    from pytest_caesar.session.session import CaesarSession
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.workspace.repository import Repository
 
@@ -186,7 +186,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
         install(config, _open(config))
     if options.caesar_definitions:
-        from pytest_caesar.definition_items import Definitions  # noqa: PLC0415 - only with it
+        from pytest_caesar.session.definition_items import (  # noqa: PLC0415 - only with it
+            Definitions,
+        )
 
         config.pluginmanager.register(Definitions(config), "caesar-definitions")
     config.pluginmanager.register(_Listener(config), "caesar-listener")
@@ -216,7 +218,9 @@ def _is_set(config: pytest.Config) -> bool:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Refuse a marker that says something wrong where its test is collected."""
     for mark in metafunc.definition.iter_markers("caesar"):
-        from pytest_caesar.markers import problem_of_marker  # noqa: PLC0415 - only with a marker
+        from pytest_caesar.settings.marker import (  # noqa: PLC0415 - only with a marker
+            problem_of_marker,
+        )
 
         problem = problem_of_marker(mark)
         if problem:
@@ -229,7 +233,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def _open(config: pytest.Config) -> CaesarSession:
-    from pytest_caesar.session import open_session  # noqa: PLC0415 - only when it is used
+    from pytest_caesar.session.session import open_session  # noqa: PLC0415 - only when it is used
 
     return open_session(config)
 
@@ -246,7 +250,9 @@ class _Listener:
         if call.excinfo is None or "caesar_agent.errors" not in sys.modules:
             return
         if not self._config.getoption("fulltrace", default=False):
-            from pytest_caesar.tracebacks import without_harness  # noqa: PLC0415 - only on failure
+            from pytest_caesar.reporting.tracebacks import (  # noqa: PLC0415 - only on failure
+                without_harness,
+            )
 
             call.excinfo = without_harness(call.excinfo)
 
@@ -271,30 +277,30 @@ class _Listener:
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
     """Note when pytest-timeout will end a test that delegates; it still does its work."""
     if "caesar_orchestrator" in getattr(item, "fixturenames", ()):
-        from pytest_caesar import test_deadline  # noqa: PLC0415 - only for tests that delegate
+        from pytest_caesar.session import item_deadline  # noqa: PLC0415 - only for tests that delegate
 
-        test_deadline.pytest_timeout_set_timer(item, settings)
+        item_deadline.pytest_timeout_set_timer(item, settings)
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
     """Forget it again."""
     if "caesar_orchestrator" in getattr(item, "fixturenames", ()):
-        from pytest_caesar import test_deadline  # noqa: PLC0415 - as above
+        from pytest_caesar.session import item_deadline  # noqa: PLC0415 - as above
 
-        test_deadline.pytest_timeout_cancel_timer(item)
+        item_deadline.pytest_timeout_cancel_timer(item)
 
 
 def pytest_enter_pdb() -> None:
     """Give the terminal to a breakpoint in an agent that runs in this process."""
-    in_process = sys.modules.get("pytest_caesar.orchestrator.in_process")
+    in_process = sys.modules.get("pytest_caesar.orchestrator.in_process.function_run")
     if in_process is not None:
         in_process.enter_debugger()
 
 
 def pytest_leave_pdb() -> None:
     """Take it back."""
-    in_process = sys.modules.get("pytest_caesar.orchestrator.in_process")
+    in_process = sys.modules.get("pytest_caesar.orchestrator.in_process.function_run")
     if in_process is not None:
         in_process.leave_debugger()
 
@@ -327,7 +333,7 @@ def caesar_orchestrator(
     caesar_agent_under_test: AgentTarget,
 ) -> Orchestrator:
     """Delegate tasks to the agent under test, on ``caesar_repo``: ``delegate(objective, ...)``."""
-    from pytest_caesar.fixtures import make_orchestrator  # noqa: PLC0415 - see above
+    from pytest_caesar.session.fixtures import make_orchestrator  # noqa: PLC0415 - see above
 
     session = _open(request.config)
     return make_orchestrator(
@@ -338,15 +344,15 @@ def caesar_orchestrator(
 @pytest.fixture
 def caesar_answers(request: pytest.FixtureRequest) -> ScriptedAnswers:
     """Answer an agent that asks: ``on(question, answer)``; using it opens the return channel."""
-    from pytest_caesar.fixtures import make_answers  # noqa: PLC0415 - see above
+    from pytest_caesar.session.fixtures import make_answers  # noqa: PLC0415 - see above
 
     return make_answers(_open(request.config), request)
 
 
 @pytest.fixture
 def caesar_fake_agent(tmp_path: Path) -> FakeAgents:
-    """Make agents from a short script of behaviours; see ``pytest_caesar.fake_agent``."""
-    from pytest_caesar.fake_agent import FakeAgents  # noqa: PLC0415 - see above
+    """Make agents from a short script of behaviours; see ``pytest_caesar.fake_agent.agent``."""
+    from pytest_caesar.fake_agent.agent import FakeAgents  # noqa: PLC0415 - see above
 
     return FakeAgents(tmp_path / "caesar" / "agents")
 
@@ -362,7 +368,7 @@ def caesar_mutations() -> Mutations:
 @pytest.fixture
 def caesar_clock() -> Clock:
     """Decide what time the documents of a run tell: ``set(...)``, ``tick(...)``."""
-    from pytest_caesar.clock import Clock  # noqa: PLC0415 - see above
+    from pytest_caesar.session.document_clock import Clock  # noqa: PLC0415 - see above
 
     return Clock()
 
@@ -370,7 +376,7 @@ def caesar_clock() -> Clock:
 @pytest.fixture
 def caesar_recover(request: pytest.FixtureRequest) -> Callable[..., Recovered]:
     """Recover a report from what is kept of a run: log, files, exit code, diff."""
-    from pytest_caesar.kept_logs import recover_into  # noqa: PLC0415 - see above
+    from pytest_caesar.session.kept_logs import recover_into  # noqa: PLC0415 - see above
 
     return recover_into(_open(request.config).state_of(request.node).kept)
 
@@ -386,6 +392,6 @@ def caesar_snapshot(
     request: pytest.FixtureRequest, caesar_snapshot_rules: tuple[tuple[str, str], ...]
 ) -> CaesarSnapshot:
     """Compare runs, reports, patches and events with what was recorded in ``__caesar__``."""
-    from pytest_caesar.fixtures import make_snapshot  # noqa: PLC0415 - see above
+    from pytest_caesar.session.fixtures import make_snapshot  # noqa: PLC0415 - see above
 
     return make_snapshot(_open(request.config), request, caesar_snapshot_rules)

@@ -11,8 +11,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from pytest_caesar.removal import remove_tree
-from pytest_caesar.workspace.walking import walk
+from pytest_caesar.files.removal import remove_tree
+from pytest_caesar.files.walking import walk
 
 pytest_plugins = ["pytester"]
 

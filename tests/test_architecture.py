@@ -66,7 +66,7 @@ def test_the_sdk_never_imports_the_harness_or_pytest(path: Path) -> None:
         *modules(SDK / "documents"),
         *modules(HARNESS / "recovery"),
         HARNESS / "workspace" / "reconciliation.py",
-        HARNESS / "summary.py",
+        HARNESS / "reporting" / "summary.py",
     ],
     ids=lambda path: f"{path.parent.name}/{path.name}",
 )
@@ -85,7 +85,7 @@ def test_the_pure_core_does_no_io(path: Path) -> None:
 @pytest.mark.parametrize("path", modules(HARNESS), ids=lambda path: str(path.relative_to(HARNESS)))
 def test_only_one_module_of_the_harness_starts_git(path: Path) -> None:
     # The script of a fake agent is no part of the harness: it runs as the agent.
-    if path in {HARNESS / "workspace" / "git.py", HARNESS / "fake_agent_script.py"}:
+    if path in {HARNESS / "workspace" / "git.py", HARNESS / "fake_agent" / "script.py"}:
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):

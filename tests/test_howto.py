@@ -16,7 +16,7 @@ import pytest
 
 # Before the first run in this process: pytester takes away again what a run has imported, and
 # a package still has the former copy of its module then.
-import pytest_caesar.orchestrator.nesting  # noqa: F401
+import pytest_caesar.orchestrator.nested.server  # noqa: F401
 from tests.conftest import ROOT
 
 Shell: TypeAlias = Callable[[str], str]

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caesar_agent.console import printable
 from caesar_agent.errors import CaesarError
-from caesar_agent.mailbox import Mailbox
-from caesar_agent.mailbox_errors import InvalidQuestionIdError, InvalidTextError
-from caesar_agent.terminal import printable
+from caesar_agent.mailbox.errors import InvalidQuestionIdError, InvalidTextError
+from caesar_agent.mailbox.mailbox import Mailbox
 
 if TYPE_CHECKING:
     from caesar_agent.documents.mailbox import QuestionFile
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(mailbox: Mailbox, question: QuestionFile, text: str) -> str:
-    from caesar_agent.mailbox_events import MailboxEvents  # noqa: PLC0415 - only when answered
+    from caesar_agent.mailbox.events import MailboxEvents  # noqa: PLC0415 - only when answered
 
     events = MailboxEvents(mailbox.directory, task_id=mailbox.task_id)
     problem = events.tell_question(question.id, question.question, question.options)

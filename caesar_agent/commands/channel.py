@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent import channel_transport
+from caesar_agent.channel import transport
 from caesar_agent.task_directory import TaskDirectory
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def serve(task_dir: Path, output: int | None = None) -> int:
         output: a duplicate of stdout that was made before anything could print.
     """
     # First of all: whatever is imported from here on may print.
-    wire = channel_transport.claim(output)
+    wire = transport.claim(output)
     directory = task_dir.absolute()
     if not directory.is_dir():
         print(
@@ -74,7 +74,7 @@ def serve(task_dir: Path, output: int | None = None) -> int:
         )
         return USAGE_ERROR
     try:
-        channel = importlib.import_module("caesar_agent.channel")
+        channel = importlib.import_module("caesar_agent.channel.server")
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise

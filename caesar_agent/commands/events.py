@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.terminal import one_line, printable
+from caesar_agent.console import one_line, printable
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
     from caesar_agent.documents.event import Event
-    from caesar_agent.event_lines import EventReading
+    from caesar_agent.events.lines import EventReading
 
 NOT_FOUND = 2
 """Exit code when there is no such task directory."""
@@ -44,7 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the events."""
-    from caesar_agent.event_reading import follow, read_events  # noqa: PLC0415 - slow
+    from caesar_agent.events.reading import follow, read_events  # noqa: PLC0415 - slow
     from caesar_agent.task_directory import TaskDirectory  # noqa: PLC0415 - as above
 
     folder: Path = args.task_dir

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.commands.events import no_task
-from caesar_agent.mailbox import AskedQuestion, Mailbox
-from caesar_agent.terminal import printable
+from caesar_agent.console import printable
+from caesar_agent.mailbox.mailbox import AskedQuestion, Mailbox
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 NAMES = ("task", "report", "event", "question", "answer")
 VA_NAMES = ("va-task-unit", "va-evidence", "va-lifecycle", "va-message")

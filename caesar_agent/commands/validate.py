@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import DocumentError, FieldProblem
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
-from caesar_agent.terminal import printable
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 VALID, INVALID, UNREADABLE = 0, 1, 2
 """Exit codes; of several files the highest counts."""
@@ -50,7 +50,7 @@ def _document(module: str, name: str) -> Callable[[bytes], Verdict]:
 
 
 def _events(data: bytes) -> Verdict:
-    from caesar_agent.event_reading import read_events  # noqa: PLC0415 - slow
+    from caesar_agent.events.reading import read_events  # noqa: PLC0415 - slow
 
     found = read_events(data).diagnostics
     odd = {"byte-order-mark", "unusual-encoding"}

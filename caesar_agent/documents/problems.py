@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from caesar_agent.console import one_line, printable
 from caesar_agent.errors import DocumentError, FieldProblem
-from caesar_agent.terminal import one_line, printable
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import timezone
 from typing import Any, Final
 
+from caesar_agent.console import printable
 from caesar_agent.documents.event import Event
 from caesar_agent.documents.task import Isolation, Mode, Task
 from caesar_agent.documents.timestamps import format_timestamp, parse_timestamp
 from caesar_agent.errors import DocumentError
-from caesar_agent.terminal import printable
 from caesar_agent.va.message import LogLevel, ProgressLog, ProgressPayload, ProtocolMessage
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
 

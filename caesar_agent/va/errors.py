@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import one_line
 
 
 class IllegalTransitionError(CaesarError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from caesar_agent.va.errors import TaskGraphError, UnresolvedInputError
 from caesar_agent.va.evidence import Evidence
 from caesar_agent.va.task_unit import InputRef, TaskUnit

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_caesar.agents.errors import BadArgument, PromptTooLong, shown
-from pytest_caesar.agents.programs import look_up
+from pytest_caesar.agents.executables import look_up
 from pytest_caesar.agents.tokens import substitute, tokens_in
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_caesar.agents.errors import CommandError, SelectionError
+from pytest_caesar.agents.executables import check_program, on_path
 from pytest_caesar.agents.paths import absolute
-from pytest_caesar.agents.programs import check_program, on_path
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.agents.tokens import TOKENS, unknown_tokens
 

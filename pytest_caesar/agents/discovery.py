@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.terminal import printable
 from pytest_caesar.agents.bundled import load_bundled_agents
 from pytest_caesar.agents.definitions import (
     AgentDefinition,
@@ -19,7 +19,7 @@ from pytest_caesar.agents.definitions import (
 from pytest_caesar.agents.fallback import fallback_damage
 from pytest_caesar.agents.front_matter import FrontMatter, parse_front_matter
 from pytest_caesar.agents.plugins import PluginRoot, list_plugin_roots, plugin_registry
-from pytest_caesar.agents.reading import read_regular
+from pytest_caesar.files.reading import read_regular
 
 FAMILIES = (".xcsh", ".claude", ".codex", ".gemini")
 """Highest first."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from caesar_agent.console import printable
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

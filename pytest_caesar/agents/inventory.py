@@ -13,7 +13,7 @@ from pytest_caesar.agents.config import PolicyConfig
 from pytest_caesar.agents.definitions import AgentDefinition
 from pytest_caesar.agents.discovery import Discovery, Found
 from pytest_caesar.agents.errors import CommandError
-from pytest_caesar.agents.places import Place, agent_of_cli, agent_of_spec, safe_id
+from pytest_caesar.agents.selection_context import Place, agent_of_cli, agent_of_spec, safe_id
 from pytest_caesar.agents.target import ProcessAgent
 
 Kind = Literal["config", "catalogue", "definition"]

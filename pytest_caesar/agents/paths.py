@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from pytest_caesar.agents.errors import CommandError, SelectionError, shown
-from pytest_caesar.agents.programs import check_program
+from pytest_caesar.agents.executables import check_program
 from pytest_caesar.agents.target import ProcessAgent
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.terminal import printable
 
 MAX_REGISTRY_BYTES = 16 << 20
 """Thousands of plugins fit; what is larger is not read."""

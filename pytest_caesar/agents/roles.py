@@ -9,10 +9,10 @@ from typing import Any
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config, PolicyConfig, Role
 from pytest_caesar.agents.errors import CommandError, SelectionError
-from pytest_caesar.agents.places import Place
-from pytest_caesar.agents.reading import read_regular
 from pytest_caesar.agents.selection import select
+from pytest_caesar.agents.selection_context import Place
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
+from pytest_caesar.files.reading import read_regular
 
 MAX_PROMPT_BYTES = 1 << 20
 """A longer prompt is another file by mistake."""

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from pytest_caesar.agents.errors import SelectionError, near_miss, shown
 from pytest_caesar.agents.functions import meant_function
 from pytest_caesar.agents.paths import absolute
-from pytest_caesar.agents.places import Place, safe_id, search_path
-from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-from pytest_caesar.agents.ways import (
+from pytest_caesar.agents.selection_context import Place, safe_id, search_path
+from pytest_caesar.agents.selectors import (
     Fit,
     Way,
     as_catalogue,
@@ -22,6 +21,7 @@ from pytest_caesar.agents.ways import (
     as_path,
     refusal,
 )
+from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,12 +8,12 @@ import os
 import sys
 from pathlib import Path
 
+from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.terminal import printable
 from pytest_caesar.agents.inventory import Entry, take_inventory
 from pytest_caesar.agents.paths import absolute
-from pytest_caesar.agents.places import Place, search_path
-from pytest_caesar.commands.spoken import in_options
+from pytest_caesar.agents.selection_context import Place, search_path
+from pytest_caesar.commands.help_texts import in_options
 
 _MARKERS = (".caesar", ".git")
 _TITLES = {

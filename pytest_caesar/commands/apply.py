@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.terminal import printable
-from pytest_caesar.orchestrator.record import RecordError, read_record
+from caesar_agent.console import printable
+from pytest_caesar.runs.record import RecordError, read_record
 from pytest_caesar.workspace.applying import ApplyError, apply_patch
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from caesar_agent.console import one_line, printable
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import one_line, printable
-from pytest_caesar.orchestrator.places import caesar_root
-from pytest_caesar.orchestrator.plan import DelegationError, check_task_id
-from pytest_caesar.orchestrator.record import Record, RecordError, read_record
-from pytest_caesar.removal import remove_tree
+from pytest_caesar.files.removal import remove_tree
+from pytest_caesar.orchestrator.project_root import caesar_root
+from pytest_caesar.orchestrator.request import DelegationError, check_task_id
+from pytest_caesar.runs.record import Record, RecordError, read_record
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.leftovers import Leftover, Leftovers
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 
 class NoTaskError(CaesarError):

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.terminal import printable
-from pytest_caesar.orchestrator.record import read_record
+from caesar_agent.console import printable
+from pytest_caesar.runs.record import read_record
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -10,28 +10,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from caesar_agent.console import one_line, printable
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Change, Task
 from caesar_agent.errors import CaesarError, DocumentError
-from caesar_agent.event_reading import read_events
+from caesar_agent.events.reading import read_events
 from caesar_agent.task_directory import (
     MAX_DOCUMENT_BYTES,
     TaskDirectory,
     open_regular,
     read_bounded,
 )
-from caesar_agent.terminal import one_line, printable
 from pytest_caesar.agents.launch import FINAL_MESSAGE
-from pytest_caesar.kept_logs import speaks_against
 from pytest_caesar.orchestrator.brief import render_brief
-from pytest_caesar.orchestrator.record import RECORD_NAME
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.passages import PLAIN
 from pytest_caesar.recovery.streams import DIALECTS
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
+from pytest_caesar.runs.record import RECORD_NAME
+from pytest_caesar.session.kept_logs import speaks_against
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 SCHEMA_NAME = "report.schema.json"
 """A schema in the folder: the CLI was asked for a structured final message."""

@@ -9,28 +9,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from caesar_agent.commands.dispatcher import INTERRUPTED, USAGE_ERROR
 from caesar_agent.commands.events import describe
-from caesar_agent.dispatcher import INTERRUPTED, USAGE_ERROR
+from caesar_agent.console import one_line, printable
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
-from caesar_agent.telling import silence, tell
-from caesar_agent.terminal import one_line, printable
+from caesar_agent.running.best_effort import silence, tell
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
+from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
-from pytest_caesar.commands.spoken import in_options
-from pytest_caesar.orchestrator.left_behind import left_by
+from pytest_caesar.orchestrator.interrupted_run import left_by
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.places import project_around
-from pytest_caesar.orchestrator.plan import DelegationError
-from pytest_caesar.orchestrator.record import failure_as_json, run_as_json
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
-from pytest_caesar.orchestrator.supervisor import LINGER
-from pytest_caesar.refutations import is_refuted
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.orchestrator.project_root import project_around
+from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.failing_codes import is_refuted
+from pytest_caesar.runs.record import failure_as_json, run_as_json
+from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.supervisor import LINGER
 
 if TYPE_CHECKING:
-    from caesar_agent.dispatcher import Subparsers
+    from caesar_agent.commands.dispatcher import Subparsers
 
 
 def add_parser(subparsers: Subparsers) -> None:

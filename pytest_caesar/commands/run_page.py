@@ -10,18 +10,18 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caesar_agent.console import one_line, printable
+from caesar_agent.running.best_effort import tell
 from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
-from caesar_agent.telling import tell
-from caesar_agent.terminal import one_line, printable
-from pytest_caesar.commands.spoken import in_options
-from pytest_caesar.orchestrator.places import caesar_root
-from pytest_caesar.sections import tree_lines
-from pytest_caesar.sources import missing_report
-from pytest_caesar.va.telling import gate_lines
+from pytest_caesar.commands.help_texts import in_options
+from pytest_caesar.gates.messages import gate_lines
+from pytest_caesar.orchestrator.project_root import caesar_root
+from pytest_caesar.reporting.sections import tree_lines
+from pytest_caesar.reporting.sources import missing_report
 
 if TYPE_CHECKING:
     from caesar_agent.documents import Event
-    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.runs.run import Run
 
 CHANGES = 50
 """Changed paths that are shown; --json and ``pytest-caesar diff`` tell all."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar import test_deadline
 from pytest_caesar.conformance.items import CheckItem, Module, Shared
 from pytest_caesar.conformance.judging import CHECKS
 from pytest_caesar.conformance.known_failures import BASELINE_NAME, load_known_failures
@@ -22,14 +21,15 @@ from pytest_caesar.conformance.result_file import as_capped, write_report
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenarios import SCENARIOS
-from pytest_caesar.records import junit_property, keep, record
-from pytest_caesar.settings import how_to_give_an_agent, orchestrator_settings
+from pytest_caesar.session import item_deadline
+from pytest_caesar.session.records import junit_property, keep, record
+from pytest_caesar.settings.settings import how_to_give_an_agent, orchestrator_settings
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
     from pytest_caesar.agents.target import AgentTarget
-    from pytest_caesar.session import CaesarSession
+    from pytest_caesar.session.session import CaesarSession
 
 MODULE = "caesar-conformance"
 """Name of the module that the items belong to; there is no such file."""
@@ -141,7 +141,7 @@ class Conformance:
             agent=agent,
             profile=self.profile,
             folder=lambda: factory.mktemp(name),
-            settings=orchestrator_settings(settings, seconds_left=test_deadline.seconds_left),
+            settings=orchestrator_settings(settings, seconds_left=item_deadline.seconds_left),
         )
 
     # -- time
@@ -150,13 +150,13 @@ class Conformance:
     def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> None:
         """Note when pytest-timeout will end a check; it still does its work."""
         if isinstance(item, CheckItem):
-            test_deadline.pytest_timeout_set_timer(item, settings)
+            item_deadline.pytest_timeout_set_timer(item, settings)
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_timeout_cancel_timer(self, item: pytest.Item) -> None:
         """Forget it again."""
         if isinstance(item, CheckItem):
-            test_deadline.pytest_timeout_cancel_timer(item)
+            item_deadline.pytest_timeout_cancel_timer(item)
 
     # -- results
 

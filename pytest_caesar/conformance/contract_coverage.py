@@ -11,7 +11,7 @@ from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.requirements import AREAS, REQUIREMENTS
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.run import Run
 
 LARGE = 100_000
 """Characters of a context that counts as large."""

@@ -16,7 +16,7 @@ from pytest_caesar.conformance.requirements import Requirement
 from pytest_caesar.conformance.result import Result
 from pytest_caesar.conformance.result_file import transcript
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
-from pytest_caesar.orchestrator import reaper
+from pytest_caesar.supervision import reaper
 
 
 @dataclass(kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from caesar_agent.documents import Change, Report
 from caesar_agent.documents.report import Action
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.orchestrator.verdict import settle
 from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.runs.run import Run
+from pytest_caesar.runs.verdict import settle
 
 OTHER_ACTION: dict[Action, Action] = {
     "created": "modified",

@@ -15,8 +15,8 @@ from caesar_agent.task_directory import write_atomic
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
 from pytest_caesar.conformance.requirements import REQUIREMENTS
 from pytest_caesar.conformance.result import PROTOCOL, Result, badge, completed, verdict
-from pytest_caesar.orchestrator.record import run_as_json
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.record import run_as_json
+from pytest_caesar.runs.run import Run
 
 FORMAT = 1
 """Version of the file that ``--caesar-conformance-report`` writes."""

@@ -11,7 +11,7 @@ from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenario_runner import ScenarioRunner
 from pytest_caesar.conformance.scenarios import SCENARIOS
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 
 LEAST_TIMEOUT = 10.0
 """Seconds that every scenario after the plain one has at least."""

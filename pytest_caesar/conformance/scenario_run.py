@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from caesar_agent.console import one_line, printable
 from caesar_agent.documents import Event, FinishedEvent
-from caesar_agent.terminal import one_line, printable
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.sections import process_line
+from pytest_caesar.reporting.sections import process_line
+from pytest_caesar.runs.run import Run
 
 HANDED_IN = ("channel", "schema", "file")
 """Sources of a report that was handed in, and not merely found."""

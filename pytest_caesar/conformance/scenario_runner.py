@@ -12,20 +12,20 @@ from typing import Any
 
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.conformance.profile import Profile
 from pytest_caesar.conformance.scenario_run import ScenarioRun, task_depth
 from pytest_caesar.conformance.scenarios import HOSTILE_TEXT, LARGE_CONTEXT, Scenario
 from pytest_caesar.conformance.side_effects import ReportWatcher, differences, survey
 from pytest_caesar.conformance.surroundings import Surroundings, surround
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
-from pytest_caesar.orchestrator.environment import make_home
+from pytest_caesar.files.walking import walk
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.starting import as_process
+from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.environment import make_home
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.repository import Repository
-from pytest_caesar.workspace.walking import walk
 
 NEIGHBOUR = "neighbour"
 """Folder beside the project, in which nothing must change."""

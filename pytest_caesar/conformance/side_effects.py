@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caesar_agent.console import one_line
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
-from caesar_agent.terminal import one_line
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.workspace.walking import walk
+from pytest_caesar.files.walking import walk
+from pytest_caesar.runs.run import Run
 
 if TYPE_CHECKING:
     from typing_extensions import Self

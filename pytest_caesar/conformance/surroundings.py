@@ -13,7 +13,7 @@ from typing import Any
 from pytest_caesar.agents.catalogue import CATALOGUE
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.starting import as_process, search_path
 
 

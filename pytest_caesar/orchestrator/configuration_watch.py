@@ -10,7 +10,7 @@ from pathlib import Path
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.agents.config import MAX_CONFIG_BYTES, project_files
 from pytest_caesar.workspace.naming import shown
-from pytest_caesar.workspace.snapshot import read_plain_file
+from pytest_caesar.workspace.state_before import read_plain_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Task
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
-from caesar_agent.mailbox import AskedQuestion
+from caesar_agent.mailbox.mailbox import AskedQuestion
 from caesar_agent.task_directory import (
     TaskDirectory,
     write_atomic,
@@ -23,36 +23,36 @@ from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.launch import Source
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
-from pytest_caesar.orchestrator.attendance import Attendance
+from pytest_caesar.answers.question_responder import Attendance
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.gates.findings import judgement_findings
 from pytest_caesar.orchestrator.brief import render_brief
+from pytest_caesar.orchestrator.collect_evidence import gather
 from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
-from pytest_caesar.orchestrator.gathering import gather
-from pytest_caesar.orchestrator.left_behind import LeftBehind, noted
-from pytest_caesar.orchestrator.logs import Log
-from pytest_caesar.orchestrator.narration import Narration
-from pytest_caesar.orchestrator.nesting import Inherited, Nesting
-from pytest_caesar.orchestrator.outcome import Outcome
-from pytest_caesar.orchestrator.performing import LiveAgent, Performer
-from pytest_caesar.orchestrator.places import caesar_root
-from pytest_caesar.orchestrator.plan import DelegationError, Request
-from pytest_caesar.orchestrator.record import write_record
+from pytest_caesar.orchestrator.executor import LiveAgent, Performer
+from pytest_caesar.orchestrator.interrupted_run import LeftBehind, noted
+from pytest_caesar.orchestrator.live_events import Narration
+from pytest_caesar.orchestrator.nested.server import Inherited, Nesting
+from pytest_caesar.orchestrator.project_root import caesar_root
+from pytest_caesar.orchestrator.request import DelegationError, Request
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
-from pytest_caesar.orchestrator.run import Events, Run
 from pytest_caesar.orchestrator.starting import Start, search_path
 from pytest_caesar.orchestrator.task_folder import make_task_directory
-from pytest_caesar.orchestrator.time_left import fit
-from pytest_caesar.orchestrator.verdict import settle
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import recover
-from pytest_caesar.va.findings import judgement_findings
+from pytest_caesar.runs.record import write_record
+from pytest_caesar.runs.run import Events, Run
+from pytest_caesar.runs.verdict import settle
+from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.time_left import fit
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.observation import ignored_paths, observe
 from pytest_caesar.workspace.reconciliation import observed_changes
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.settings import OrchestratorSettings
+    from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ class Delegation:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
         if not self.request.gates:
             return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
-        from pytest_caesar.va.judging import judge_run  # noqa: PLC0415 - seldom needed
+        from pytest_caesar.gates.judging import judge_run  # noqa: PLC0415 - seldom needed
 
         return judge_run(
             run,
@@ -233,7 +233,7 @@ class Delegation:
             CaesarError: that of a gate, or the agent's own.
         """
         if self.request.gates:
-            from pytest_caesar.va.gates import check_programs  # noqa: PLC0415 - as above
+            from pytest_caesar.gates.gates import check_programs  # noqa: PLC0415 - as above
 
             check_programs(self.request.gates, path=search_path(self.settings.path_first))
         if self.performer.starts_agent and isinstance(self.agent, ProcessAgent):

@@ -18,18 +18,21 @@ from pytest_caesar.agents.config import Config, Role, load_config
 from pytest_caesar.agents.launch import expected_source
 from pytest_caesar.agents.models import decide_model
 from pytest_caesar.agents.network import decide_network
-from pytest_caesar.agents.places import Place
 from pytest_caesar.agents.roles import elect_agent, role_named, role_prompt, task_defaults
 from pytest_caesar.agents.runners import at_depth
 from pytest_caesar.agents.selection import select
+from pytest_caesar.agents.selection_context import Place
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.orchestrator.agent_argument import as_given, no_agent
 from pytest_caesar.orchestrator.delegation import Delegation
-from pytest_caesar.orchestrator.given_agent import as_given, no_agent
-from pytest_caesar.orchestrator.nesting import Inherited, Nesting
-from pytest_caesar.orchestrator.pending import PendingRun
-from pytest_caesar.orchestrator.performing import LiveAgent, Performer
-from pytest_caesar.orchestrator.plan import (
+from pytest_caesar.orchestrator.executor import LiveAgent, Performer
+from pytest_caesar.orchestrator.make_request import request_of
+from pytest_caesar.orchestrator.nested.server import Inherited, Nesting
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.orchestrator.pending_run import PendingRun
+from pytest_caesar.orchestrator.policy import check_policy, next_depth
+from pytest_caesar.orchestrator.request import (
     DelegationError,
     IsolationWish,
     Mode,
@@ -37,15 +40,12 @@ from pytest_caesar.orchestrator.plan import (
     Request,
     check_task_id,
 )
-from pytest_caesar.orchestrator.policy import check_policy, next_depth
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
 from pytest_caesar.orchestrator.starting import search_path
-from pytest_caesar.orchestrator.wishes import request_of
+from pytest_caesar.runs.run import Run
 
 if TYPE_CHECKING:
+    from pytest_caesar.gates.gates import GateLike
     from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
-    from pytest_caesar.va.gates import GateLike
     from pytest_caesar.va.given_units import UnitLike
 
 
@@ -331,7 +331,9 @@ class Orchestrator:
 
     def _nest(self, parent: Delegation, **place: Any) -> Nesting:
         """Serve an agent that asks for others while it runs."""
-        from pytest_caesar.orchestrator.below import nest  # noqa: PLC0415 - it makes orchestrators
+        from pytest_caesar.orchestrator.nested.child_orchestrator import (  # noqa: PLC0415 - it makes orchestrators
+            nest,
+        )
 
         return nest(self, parent, **place)
 

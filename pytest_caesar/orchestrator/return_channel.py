@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import caesar_agent.channel_boot
+import caesar_agent.channel.boot
 from caesar_agent.documents import Channel
 
 SERVER_NAME = "caesar"
@@ -18,7 +18,7 @@ def channel_coordinates(task_dir: Path) -> Channel:
     The command works from any folder and in any environment: every path is absolute,
     and the Python is the one that runs now, with what is installed for it.
     """
-    boot = Path(caesar_agent.channel_boot.__file__).absolute()
+    boot = Path(caesar_agent.channel.boot.__file__).absolute()
     return Channel(
         transport="mcp-stdio",
         command=sys.executable,

@@ -18,20 +18,20 @@ from pytest_caesar.agents.errors import PromptTooLong
 from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
 from pytest_caesar.agents.spawning import BLOCKED_AGENT
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+from pytest_caesar.files.folders import temporary_folder
 from pytest_caesar.orchestrator.brief import short_brief
-from pytest_caesar.orchestrator.delivery import Delivery
-from pytest_caesar.orchestrator.environment import build_environment, make_home
-from pytest_caesar.orchestrator.folders import temporary_folder
-from pytest_caesar.orchestrator.in_process import run_function
-from pytest_caesar.orchestrator.logs import Log
-from pytest_caesar.orchestrator.narration import Narration
-from pytest_caesar.orchestrator.outcome import Outcome
-from pytest_caesar.orchestrator.permission import guard_of
-from pytest_caesar.orchestrator.supervisor import ProcessSpec, supervise
-from pytest_caesar.orchestrator.time_left import fit
+from pytest_caesar.orchestrator.delivered_report import Delivery
+from pytest_caesar.orchestrator.in_process.function_run import run_function
+from pytest_caesar.orchestrator.live_events import Narration
+from pytest_caesar.orchestrator.nested.permission import guard_of
+from pytest_caesar.supervision.environment import build_environment, make_home
+from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
+from pytest_caesar.supervision.time_left import fit
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.settings import OrchestratorSettings
+    from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 
 PROTOCOL_VERSION = "1"
 """Value of ``CAESAR_PROTOCOL_VERSION``. Source: the specification, "Variables d'environnement"."""
@@ -203,7 +203,7 @@ def search_path(path_first: Sequence[str]) -> str:
 
 def as_process(agent: FunctionAgent) -> ProcessAgent:
     """Run a function in a Python of its own, the one that runs now."""
-    module = "pytest_caesar.orchestrator.function_child"
+    module = "pytest_caesar.orchestrator.in_process.function_main"
     return ProcessAgent(
         id=agent.id,
         origin=agent.origin,

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from caesar_agent.task_directory import Reading, read_bounded
-from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.recordings.patches import check_binaries, hide_patch
-from pytest_caesar.recordings.places import Places
+from pytest_caesar.recordings.placeholders import Places
 from pytest_caesar.recordings.recording import (
     PATCH,
     RecordedQuestion,
@@ -19,6 +18,7 @@ from pytest_caesar.recordings.recording import (
     mapped,
     outcome_value,
 )
+from pytest_caesar.runs.run import Run
 
 MAX_RECORDED_BYTES = 16 * 2**20
 """Bytes of one file that are recorded at most: 16 MiB; nobody reviews more."""

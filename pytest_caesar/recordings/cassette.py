@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
-from pytest_caesar.orchestrator.outcome import Outcome
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.starting import Start, run_agent
 from pytest_caesar.recordings import storage
 from pytest_caesar.recordings.capture import AGENT_HOME, UnfitError, capture
@@ -24,10 +22,12 @@ from pytest_caesar.recordings.errors import (
     RecordingUnfitError,
 )
 from pytest_caesar.recordings.patches import PatchError, base_tree, changed_files
-from pytest_caesar.recordings.places import Places
+from pytest_caesar.recordings.placeholders import Places
 from pytest_caesar.recordings.playback import merge_findings, play, shown
 from pytest_caesar.recordings.recording import PATCH, Recording, differences, task_facts
 from pytest_caesar.recordings.redaction import secrets_of
+from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.values import Workspace
 
 Mode = Literal["none", "once", "all"]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pytest_caesar.markers import problem_of_marker
-from pytest_caesar.snapshots.naming import file_stem
+from pytest_caesar.settings.marker import problem_of_marker
+from pytest_caesar.settings.test_files import file_stem
 
 if TYPE_CHECKING:
     from pytest_caesar.recordings.cassette import Cassette
-    from pytest_caesar.settings import Settings
+    from pytest_caesar.settings.settings import Settings
 
 FOLDER: Final = "__caesar__"
 """Lies beside the module of the tests; snapshots are kept there too."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import one_line
 
 ANEW = "record anew with --caesar-record=all"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from caesar_agent.task_directory import read_bounded
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.recordings.places import Places
+from pytest_caesar.recordings.placeholders import Places
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
-from pytest_caesar.workspace.snapshot import Snapshot
+from pytest_caesar.workspace.state_before import Snapshot
 
 MAX_LOOK_BYTES = 64 * 2**20
 """Bytes of a binary file that are searched for a secret at most."""

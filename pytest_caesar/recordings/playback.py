@@ -6,23 +6,20 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from caesar_agent import mailbox_files
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
-from caesar_agent.mailbox import Answer, Mailbox, Reply, Silence
-from caesar_agent.mailbox_values import encode, file_name
+from caesar_agent.mailbox import files
+from caesar_agent.mailbox.mailbox import Answer, Mailbox, Reply, Silence
+from caesar_agent.mailbox.values import encode, file_name
 from caesar_agent.task_directory import TaskDirectory, write_atomic
-from pytest_caesar.monotonic import monotonic, pause
-from pytest_caesar.orchestrator.outcome import Outcome
 from pytest_caesar.orchestrator.starting import Start
-from pytest_caesar.orchestrator.time_left import fit
 from pytest_caesar.recordings.errors import (
     RecordingBrokenError,
     RecordingError,
     RecordingMismatchError,
 )
 from pytest_caesar.recordings.patches import PatchError, put_patch, show_patch
-from pytest_caesar.recordings.places import PlaceError, Places
+from pytest_caesar.recordings.placeholders import PlaceError, Places
 from pytest_caesar.recordings.recording import (
     PATCH,
     FormatError,
@@ -31,6 +28,9 @@ from pytest_caesar.recordings.recording import (
     mapped,
     parse_outcome,
 )
+from pytest_caesar.supervision.clock import monotonic, pause
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.time_left import fit
 from pytest_caesar.workspace.values import Workspace
 
 SILENCE = 0.25
@@ -160,6 +160,6 @@ def _write_question(directory: TaskDirectory, question: RecordedQuestion) -> Non
         **({"asked_at": question.asked_at} if question.asked_at else {}),
     }
     name = file_name(question.id)
-    with mailbox_files.folder(directory.path, "questions", create=True) as descriptor:
+    with files.folder(directory.path, "questions", create=True) as descriptor:
         assert descriptor is not None
-        mailbox_files.create(descriptor, name, encode("question", value))
+        files.create(descriptor, name, encode("question", value))

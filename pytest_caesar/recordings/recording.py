@@ -9,8 +9,8 @@ from typing import Any, Final, get_args
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Task
-from caesar_agent.mailbox_values import State, is_valid_id
-from pytest_caesar.orchestrator.outcome import LeakedProcess, Outcome
+from caesar_agent.mailbox.values import State, is_valid_id
+from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 
 FORMAT = 1
 """Version of ``recording.json``."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Report
-from caesar_agent.terminal import one_line
 
 MAX_PATHS = 5
 """Paths that one message names; the rest is told as a number."""

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+from caesar_agent.console import one_line
 from caesar_agent.documents.decoding import Decoded, decode
 from caesar_agent.documents.report import Report
 from caesar_agent.errors import DocumentError, UnsupportedVersionError
-from caesar_agent.terminal import one_line
 
 Flaw = Literal["malformed", "invalid", "version", "foreign"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from caesar_agent.console import one_line
 from caesar_agent.documents.report import Report, Status
-from caesar_agent.terminal import one_line
 from pytest_caesar.recovery.evidence import Evidence
 
 MAX_WORDS = 300

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import one_line
 from pytest_caesar.recovery.decoding import Reading, canonical, read_report
 from pytest_caesar.recovery.echo import Echo, echo_of
 from pytest_caesar.recovery.evidence import Evidence, Form, Recovered, Source

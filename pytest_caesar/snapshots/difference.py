@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from caesar_agent.terminal import printable
+from caesar_agent.console import printable
 
 CONTEXT = 3
 """Unchanged lines shown around a difference."""

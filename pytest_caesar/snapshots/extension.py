@@ -12,7 +12,7 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
 from pytest_caesar.plugin import SESSION
-from pytest_caesar.snapshots.naming import belongs, file_name, file_stem, possible_stems
+from pytest_caesar.settings.test_files import belongs, file_name, file_stem, possible_stems
 from pytest_caesar.snapshots.serialisation import KINDS
 
 if TYPE_CHECKING:

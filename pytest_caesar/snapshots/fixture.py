@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from caesar_agent.terminal import one_line
-from pytest_caesar.advice import run_again
+from caesar_agent.console import one_line
+from pytest_caesar.settings.advice import run_again
 from pytest_caesar.snapshots.difference import SHOWN, compare
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.snapshots.rules import RuleError, Rules, checked_rules
@@ -22,8 +22,8 @@ from pytest_caesar.snapshots.serialisation import KINDS, kind_of, serialise
 if TYPE_CHECKING:
     from syrupy.assertion import AssertionResult, SnapshotAssertion
 
-    from pytest_caesar.session import CaesarSession
-    from pytest_caesar.test_state import TestState
+    from pytest_caesar.session.item_state import TestState
+    from pytest_caesar.session.session import CaesarSession
 
 SHARED = frozenset({"/usr", "/usr/local", "/opt"})
 """Where a Python may be installed among other things: a path there need not be of this machine."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import one_line
 
 Rules: TypeAlias = Sequence[tuple[str, str]]
 """Pairs of a regular expression and a replacement, as ``re.sub`` takes them."""

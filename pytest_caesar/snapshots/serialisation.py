@@ -7,10 +7,10 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from caesar_agent.console import printable
 from caesar_agent.documents import Report
 from caesar_agent.documents.base import Part
-from caesar_agent.terminal import printable
-from pytest_caesar.orchestrator.run import Events, Run
+from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.workspace.values import Patch
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 
 if TYPE_CHECKING:
     import pytest

@@ -8,10 +8,10 @@ from __future__ import annotations
 TYPE_CHECKING = False  # without importing typing
 
 if TYPE_CHECKING:
+    from pytest_caesar.gates.gates import CommandGate, Evaluation, GateError, ModelGate
     from pytest_caesar.va.conversation import Messages, conversation_of
     from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
     from pytest_caesar.va.evidence import evidence_of
-    from pytest_caesar.va.gates import CommandGate, Evaluation, GateError, ModelGate
 
 __all__ = [
     "CommandGate",
@@ -26,15 +26,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CommandGate": "gates",
-    "Dispatched": "dispatched",
-    "DispatchedUnits": "dispatched",
-    "Evaluation": "gates",
-    "GateError": "gates",
-    "Messages": "conversation",
-    "ModelGate": "gates",
-    "conversation_of": "conversation",
-    "evidence_of": "evidence",
+    "CommandGate": "gates.gates",
+    "Dispatched": "va.dispatched",
+    "DispatchedUnits": "va.dispatched",
+    "Evaluation": "gates.gates",
+    "GateError": "gates.gates",
+    "Messages": "va.conversation",
+    "ModelGate": "gates.gates",
+    "conversation_of": "va.conversation",
+    "evidence_of": "va.evidence",
 }
 
 
@@ -44,6 +44,6 @@ def __getattr__(name: str) -> object:
 
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"pytest_caesar.va.{_HOMES[name]}"), name)
+    value: object = getattr(importlib.import_module(f"pytest_caesar.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

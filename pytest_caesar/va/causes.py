@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from caesar_agent.va.task_unit import FailureType
-from pytest_caesar.orchestrator.time_left import told_seconds
-from pytest_caesar.va.findings import gate_ending, missing_outputs
+from pytest_caesar.gates.findings import gate_ending, missing_outputs
+from pytest_caesar.supervision.time_left import told_seconds
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.runs.run import Run
 
 
 class Cause(NamedTuple):

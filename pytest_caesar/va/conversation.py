@@ -23,7 +23,7 @@ from caesar_agent.va.message import (
 from pytest_caesar.va.evidence import evidence_of
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.runs.run import Run
 
 ORCHESTRATOR = "orchestrator"
 """Who says dispatch and cancel. Source: message schema, ``sourceId``."""

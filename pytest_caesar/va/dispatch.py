@@ -13,11 +13,11 @@ from caesar_agent.va.graph import check_graph, evidence_by_id, next_ready, resol
 from caesar_agent.va.lifecycle import TaskLifecycle
 from caesar_agent.va.message import ProtocolMessage
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
-from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.gates.gates import Gate, GateLike, as_gates, criteria_gates
+from pytest_caesar.orchestrator.request import DelegationError
 from pytest_caesar.va.conversation import ORCHESTRATOR, Messages, advance_with, conversation_of
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
-from pytest_caesar.va.gates import Gate, GateLike, as_gates, criteria_gates
 from pytest_caesar.va.given_units import (
     UndeliverableError,
     UnitLike,
@@ -30,7 +30,7 @@ from pytest_caesar.va.given_units import (
 if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
-    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.runs.run import Run
 
 Agent: TypeAlias = "AgentTarget | str | None"
 

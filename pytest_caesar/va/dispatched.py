@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from caesar_agent.va.evidence import Evidence
 from caesar_agent.va.lifecycle import TaskLifecycle, TaskState
 from caesar_agent.va.task_unit import TaskUnit
 from pytest_caesar.va.conversation import Messages
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.runs.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

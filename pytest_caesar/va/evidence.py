@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from caesar_agent.va.conversion import unit_of
 from caesar_agent.va.evidence import (
     Artifact,
@@ -16,13 +16,13 @@ from caesar_agent.va.evidence import (
     GateResult,
 )
 from caesar_agent.va.task_unit import Pitfall
-from pytest_caesar.orchestrator.record import PATCH_NAME
-from pytest_caesar.refutations import is_refuted
+from pytest_caesar.gates.findings import gate_ending, handed_over, missing_outputs
+from pytest_caesar.runs.failing_codes import is_refuted
+from pytest_caesar.runs.record import PATCH_NAME
 from pytest_caesar.va.causes import Cause, cause_of
-from pytest_caesar.va.findings import gate_ending, handed_over, missing_outputs
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.run import Run
+    from pytest_caesar.runs.run import Run
 
 MAX_GATE_WORDS = 600
 """Characters of what a gate says that a dimension repeats: the last ones."""

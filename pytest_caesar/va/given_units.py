@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from caesar_agent.console import one_line
 from caesar_agent.documents.decoding import decode
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES
-from caesar_agent.terminal import one_line
 from caesar_agent.va.conversion import TASK_UNIT
 from caesar_agent.va.errors import TaskGraphError
 from caesar_agent.va.message import DispatchPayload, ProtocolMessage
 from caesar_agent.va.task_unit import TaskUnit
 from pytest_caesar.agents.durations import MAX_DEADLINE_MS
-from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.orchestrator.request import DelegationError
 
 UnitLike: TypeAlias = TaskUnit | Mapping[str, Any] | ProtocolMessage
 """A task unit, the JSON of one, or a message that dispatches one."""

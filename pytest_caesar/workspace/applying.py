@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.workspace import baseline
+from pytest_caesar.workspace import baseline_tree
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.naming import is_holdable, named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
-from pytest_caesar.workspace.survey import Checkout, survey, without_filters
+from pytest_caesar.workspace.repository_state import Checkout, survey, without_filters
 
 MAX_NAMED = 10
 """Paths named in a refusal."""
@@ -111,7 +111,7 @@ def _merge(
 ) -> tuple[bytes, list[bytes]]:
     """Merge the patch into a copy of the present state; a patch of just that, and its paths."""
     present = room / "present"
-    snapshot = baseline.of_work_tree(
+    snapshot = baseline_tree.of_work_tree(
         checkout, settings, excluded=(b".caesar",), folder=present, room=room
     )
     (room / "merged").mkdir()

@@ -8,8 +8,8 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_caesar.workspace.snapshot import is_within
-from pytest_caesar.workspace.walking import MAX_ENTRIES
+from pytest_caesar.files.walking import MAX_ENTRIES
+from pytest_caesar.workspace.state_before import is_within
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 

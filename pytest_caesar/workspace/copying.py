@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 
-from pytest_caesar.sparse import data_of, write_at
+from pytest_caesar.files.sparse import data_of, write_at
 
 _BLOCK = 512
 """Bytes that ``st_blocks`` counts in, whatever the file system."""

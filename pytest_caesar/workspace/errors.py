@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from caesar_agent.console import printable
 from caesar_agent.errors import CaesarError
-from caesar_agent.terminal import printable
 
 
 class IsolationError(CaesarError):

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_caesar.workspace.walking import walk
+from pytest_caesar.files.walking import walk
 
 MAX_FIFOS = 1000
 """FIFOs that are tended; whoever waits on another one is stopped for doing nothing."""

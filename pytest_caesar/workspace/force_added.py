@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.naming import is_holdable
 from pytest_caesar.workspace.observer import Observer
-from pytest_caesar.workspace.snapshot import Snapshot, is_within, read_plain_file
+from pytest_caesar.workspace.state_before import Snapshot, is_within, read_plain_file
 
 MIN_INDEX_BYTES = 64 << 20
 """Bytes of the agent's own index that are read at least; beyond four times the first it is none."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.monotonic import monotonic, pause
+from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.naming import shown

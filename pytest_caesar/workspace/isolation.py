@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.workspace import baseline, locks, placing, worktree
+from pytest_caesar.workspace import baseline_tree, locks, placing, worktree
 from pytest_caesar.workspace.errors import (
     BaseRefError,
     IsolationError,
@@ -22,13 +22,8 @@ from pytest_caesar.workspace.errors import (
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import discard
-from pytest_caesar.workspace.snapshot import Snapshot
-from pytest_caesar.workspace.survey import (
-    EMPTY_TREES,
-    Checkout,
-    resolve_commit,
-    survey,
-)
+from pytest_caesar.workspace.repository_state import EMPTY_TREES, Checkout, resolve_commit, survey
+from pytest_caesar.workspace.state_before import Snapshot
 from pytest_caesar.workspace.values import Workspace, WorkspaceRequest
 
 __all__ = ["IsolationError", "decide", "prepare", "release", "remove"]
@@ -147,7 +142,7 @@ def _in_worktree(
     room = _task_folder(request, undo)
     if request.setup:
         placing.run_setup(request, folder)
-    snapshot = baseline.of_commit(
+    snapshot = baseline_tree.of_commit(
         made.checkout,
         settings,
         base=checkout.head,
@@ -155,7 +150,7 @@ def _in_worktree(
         pristine=True,
         room=room,
     )
-    if request.setup or baseline.looks_changed(snapshot, settings):
+    if request.setup or baseline_tree.looks_changed(snapshot, settings):
         snapshot = _work_tree_snapshot(request, made.checkout, settings, excluded, undo)
     if placed:
         placing.record(request, folder, placed)
@@ -232,7 +227,7 @@ def _adopted(
         undo.callback(locks.release, lock)
     placed = _normalised(request.placed)
     room = _task_folder(request, undo)
-    snapshot = baseline.of_commit(
+    snapshot = baseline_tree.of_commit(
         checkout,
         settings,
         base=base or EMPTY_TREES[checkout.object_format],
@@ -259,7 +254,7 @@ def _adopted(
 
 
 def _filters_finding(snapshot: Snapshot, settings: dict[str, str]) -> tuple[Diagnostic, ...]:
-    drivers = baseline.used_filters(snapshot.attributes, settings)
+    drivers = baseline_tree.used_filters(snapshot.attributes, settings)
     if not drivers:
         return ()
     return (
@@ -292,7 +287,9 @@ def _work_tree_snapshot(
     room = _task_folder(request, undo)
     folder = room / "observer"
     undo.callback(discard, folder)
-    return baseline.of_work_tree(checkout, settings, excluded=excluded, folder=folder, room=room)
+    return baseline_tree.of_work_tree(
+        checkout, settings, excluded=excluded, folder=folder, room=room
+    )
 
 
 def _task_folder(request: WorkspaceRequest, undo: contextlib.ExitStack) -> Path:

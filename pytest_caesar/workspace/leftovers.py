@@ -7,14 +7,14 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_caesar.workspace import baseline
+from pytest_caesar.workspace import baseline_tree
 from pytest_caesar.workspace.errors import IsolationError
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.naming import named, shown
 from pytest_caesar.workspace.observation import observe
 from pytest_caesar.workspace.observer import discard, new_folder
-from pytest_caesar.workspace.snapshot import read_plain_file
-from pytest_caesar.workspace.survey import locate, survey
+from pytest_caesar.workspace.repository_state import locate, survey
+from pytest_caesar.workspace.state_before import read_plain_file
 from pytest_caesar.workspace.values import Workspace
 from pytest_caesar.workspace.worktree import take_away
 
@@ -189,7 +189,7 @@ class Leftovers:
                 os.fsencode(posixpath.normpath(posixpath.join(saved.prefix, path)))
                 for path in saved.placed
             )
-            snapshot = baseline.of_commit(
+            snapshot = baseline_tree.of_commit(
                 checkout,
                 settings,
                 base=saved.base_ref,

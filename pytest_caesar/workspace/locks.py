@@ -14,7 +14,7 @@ from pathlib import Path
 from caesar_agent.task_directory import open_folder, write_atomic
 from pytest_caesar.workspace.errors import BusyError
 from pytest_caesar.workspace.naming import shown
-from pytest_caesar.workspace.snapshot import read_plain_file
+from pytest_caesar.workspace.state_before import read_plain_file
 
 MAX_NOTE_BYTES = 4096
 """Bytes of a note that are read."""

@@ -21,8 +21,8 @@ from pytest_caesar.workspace.integrity import find_forgery
 from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
-from pytest_caesar.workspace.snapshot import Snapshot, is_within
-from pytest_caesar.workspace.survey import check_ignored, read_head, read_refs
+from pytest_caesar.workspace.repository_state import check_ignored, read_head, read_refs
+from pytest_caesar.workspace.state_before import Snapshot, is_within
 from pytest_caesar.workspace.tampering import repository_findings
 from pytest_caesar.workspace.values import Kind, Observation, ObservedChange, Patch, Workspace
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Git, Result
 from pytest_caesar.workspace.index_file import index_bytes
-from pytest_caesar.workspace.snapshot import Snapshot, is_within
+from pytest_caesar.workspace.state_before import Snapshot, is_within
 from pytest_caesar.workspace.tree_pack import write_trees
 
 RENAME_LIMIT = 400

@@ -16,12 +16,12 @@ from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import TaskDirectory, write_atomic
-from pytest_caesar.monotonic import monotonic, pause
+from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.workspace.copying import copy_file
 from pytest_caesar.workspace.environment import scrubbed_environment
 from pytest_caesar.workspace.errors import PlacingError, SetupFailedError
-from pytest_caesar.workspace.snapshot import read_plain_file
-from pytest_caesar.workspace.survey import Checkout, check_ignored
+from pytest_caesar.workspace.repository_state import Checkout, check_ignored
+from pytest_caesar.workspace.state_before import read_plain_file
 from pytest_caesar.workspace.values import WorkspaceRequest
 
 Key = Literal["copy", "link"]

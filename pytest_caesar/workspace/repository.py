@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_caesar.workspace.first_commit import write_first_commit
 from pytest_caesar.workspace.git import Git, GitError
-from pytest_caesar.workspace.snapshot import read_plain_file
+from pytest_caesar.workspace.state_before import read_plain_file
 
 IDENTITY = ("Caesar", "caesar@example.invalid")
 """Name and address of author and committer."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.repository_state import Checkout
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
-from pytest_caesar.workspace.snapshot import Snapshot, read_plain_file
-from pytest_caesar.workspace.survey import Checkout
+from pytest_caesar.workspace.state_before import Snapshot, read_plain_file
 
 _GITLINK_MODE = b"\0\0\xe0\0"
 """Mode of a submodule as the index holds it."""

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.workspace.baseline import file_states
+from pytest_caesar.workspace.baseline_tree import file_states
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.naming import named, shown
 from pytest_caesar.workspace.observer import Observer
-from pytest_caesar.workspace.snapshot import Snapshot
-from pytest_caesar.workspace.survey import take_marks
+from pytest_caesar.workspace.repository_state import take_marks
+from pytest_caesar.workspace.state_before import Snapshot
 
 _FILES = (
     "config",

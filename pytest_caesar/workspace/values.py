@@ -9,7 +9,7 @@ from typing import Literal
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
 from pytest_caesar.workspace.locks import WriteLock
-from pytest_caesar.workspace.snapshot import Snapshot
+from pytest_caesar.workspace.state_before import Snapshot
 
 Kind = Literal["file", "symlink", "submodule", "nested-repository"]
 

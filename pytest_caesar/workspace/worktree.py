@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.removal import remove_tree
+from pytest_caesar.files.removal import remove_tree
 from pytest_caesar.workspace import locks, observation
 from pytest_caesar.workspace.errors import (
     OccupiedError,
@@ -20,8 +20,8 @@ from pytest_caesar.workspace.errors import (
 )
 from pytest_caesar.workspace.git import Git, GitError, Running
 from pytest_caesar.workspace.naming import branch_name, named
-from pytest_caesar.workspace.snapshot import read_plain_file
-from pytest_caesar.workspace.survey import Checkout
+from pytest_caesar.workspace.repository_state import Checkout
+from pytest_caesar.workspace.state_before import read_plain_file
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 MAX_BRANCHES = 100

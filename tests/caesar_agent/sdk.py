@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from caesar_agent.runner import Main, execute
+from caesar_agent.running.runner import Main, execute
 
 ROOT = Path(__file__).parents[2]
 

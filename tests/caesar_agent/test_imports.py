@@ -69,7 +69,7 @@ def test_what_needs_no_document_does_not_load_pydantic(name: str) -> None:
 def test_a_plain_agent_loads_neither_asyncio_nor_the_mailbox(tmp_path: Path) -> None:
     done = python(
         "import caesar_agent; caesar_agent.run; caesar_agent.Agent\n"
-        "heavy = {'asyncio', 'caesar_agent.mailbox', 'caesar_agent.channel', 'importlib.metadata'}\n"
+        "heavy = {'asyncio', 'caesar_agent.mailbox.mailbox', 'caesar_agent.channel.server', 'importlib.metadata'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
 

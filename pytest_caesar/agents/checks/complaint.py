@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from caesar_agent.terminal import printable
+from caesar_agent.console import printable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.checks.shared_judgements import absent
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.reconciliation import ReconciledPath
 
 REPOSITORY = {"history-rewritten", "branch-switched", "refs-changed", "work-stashed"}

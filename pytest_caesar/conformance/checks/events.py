@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from itertools import pairwise
 
+from caesar_agent.console import one_line
 from caesar_agent.documents import (
     Change,
     Event,
@@ -16,7 +17,6 @@ from caesar_agent.documents import (
     ToolUseEvent,
 )
 from caesar_agent.documents.timestamps import parse_timestamp
-from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.checks.shared_judgements import absent
 from pytest_caesar.conformance.checks.tool_call_pairs import pair

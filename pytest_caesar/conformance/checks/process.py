@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.checks.shared_judgements import same_as_plain
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised

@@ -8,8 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from caesar_agent.console import one_line
 from caesar_agent.task_directory import read_bounded
-from caesar_agent.terminal import one_line
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import how_to_claim

@@ -6,7 +6,7 @@ from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_e
 from pytest_caesar.conformance.profile import PROFILE_NAME, how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun, described, was_handed_in
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.run import Run
 
 
 def absent(cache: ScenarioCache, capability: str, what: str, *, told_by: str = "") -> Judgement:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from caesar_agent.terminal import one_line
+from caesar_agent.console import one_line
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.checks.shared_judgements import ends_with_a_report, same_as_plain
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised

@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.terminal import one_line
 from pytest_caesar.recovery.streams.base import (
     LineReader,
     StrangeLineError,

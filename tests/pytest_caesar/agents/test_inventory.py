@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.agents.inventory import Entry, take_inventory
-from pytest_caesar.agents.places import Place
+from pytest_caesar.agents.selection_context import Place
 from pytest_caesar.commands import agents as command
 from tests.pytest_caesar.agents.conftest import Write
 

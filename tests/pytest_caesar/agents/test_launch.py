@@ -15,7 +15,7 @@ from pytest_caesar.agents.launch import (
     expected_source,
     prepare,
 )
-from pytest_caesar.agents.places import agent_of_cli
+from pytest_caesar.agents.selection_context import agent_of_cli
 from pytest_caesar.agents.target import ProcessAgent
 from tests.pytest_caesar.agents.conftest import Write
 

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_caesar.agents.config import PolicyConfig, Role
 from pytest_caesar.agents.errors import SelectionError
-from pytest_caesar.agents.places import Place
 from pytest_caesar.agents.roles import elect_agent, role_prompt
+from pytest_caesar.agents.selection_context import Place
 from pytest_caesar.agents.target import ProcessAgent
 from tests.pytest_caesar.agents.conftest import Write
 

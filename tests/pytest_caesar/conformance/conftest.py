@@ -6,7 +6,7 @@ import pytest
 
 # Imported here once: each inner run forgets what it imported itself.
 import pytest_caesar.conformance.collection
-import pytest_caesar.fixtures  # noqa: F401
+import pytest_caesar.session.fixtures  # noqa: F401
 from tests.pytest_caesar.plugin.running import Runs
 
 QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--strict-markers")

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from pytest_caesar.conformance.profile import CLAIMS, Profile, Special
 from pytest_caesar.conformance.repository_files import RepositoryFiles
-from pytest_caesar.fake_agent import FakeAgents, Step
+from pytest_caesar.fake_agent.agent import FakeAgents, Step
 
 Steps: TypeAlias = "tuple[Step, ...]"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.conformance.mutations import Mutations
-from pytest_caesar.fake_agent import FakeAgents, Step
+from pytest_caesar.fake_agent.agent import FakeAgents, Step
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.repository import Repository
 from tests.pytest_caesar.plugin.running import Runs
 

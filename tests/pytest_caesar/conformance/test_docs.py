@@ -14,7 +14,7 @@ from pytest_caesar.conformance.judging import judge
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, parse_profile
 from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 
 FOLDER = Path(__file__).parents[3] / "docs" / "conformance"
 INDEX = (FOLDER / "index.md").read_text(encoding="utf-8")

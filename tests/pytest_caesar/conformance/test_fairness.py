@@ -19,7 +19,7 @@ from pytest_caesar.conformance.scenario_cache import SHORT_LINGER, ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenario_runner import ScenarioRunner
 from pytest_caesar.conformance.scenarios import Scenario
-from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents
 from tests.pytest_caesar.conformance.flaws import (
     ASK,
     FINISHED,

@@ -13,8 +13,8 @@ from pytest_caesar.conformance.checks.questions import NoServerError
 from pytest_caesar.conformance.judging import CHECKS, judge
 from pytest_caesar.conformance.requirements import REQUIREMENTS, Requirement
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
-from pytest_caesar.fake_agent import FakeAgents, Step
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.fake_agent.agent import FakeAgents, Step
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, Flaw, right
 
 SETTINGS = OrchestratorSettings(grace=0.5, linger=0.2)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.orchestrator.logs import Log
-from tests.pytest_caesar.orchestrator.supervising import Bench
+from pytest_caesar.supervision.logs import Log
+from tests.pytest_caesar.supervision.supervising import Bench
 
 
 @pytest.fixture

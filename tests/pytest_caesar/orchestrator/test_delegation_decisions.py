@@ -13,8 +13,8 @@ import pytest
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.plan import DelegationError
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.orchestrator.request import DelegationError
 from pytest_caesar.workspace.repository import Repository
 
 ECHO = """

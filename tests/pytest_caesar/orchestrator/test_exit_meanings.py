@@ -8,8 +8,8 @@ import pytest
 
 from pytest_caesar.agents.selection import select
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.repository import Repository
 
 

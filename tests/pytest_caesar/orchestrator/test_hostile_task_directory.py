@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from caesar_agent import mailbox_files
 from caesar_agent.errors import EventLogError
-from caesar_agent.event_log import EventLog
+from caesar_agent.events.log import EventLog
+from caesar_agent.mailbox import files
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.repository import Repository
 
 OURS = ("run.json", "changes.patch", "events.jsonl", "report.json")
@@ -197,15 +197,15 @@ def test_no_answer_is_written_through_a_link(tmp_path: Path) -> None:
     parent = os.open(tasks, os.O_RDONLY)
     try:
         directory = TaskDirectory(tasks / "t_1", parent)
-        with mailbox_files.folder(directory, "questions") as folder:
+        with files.folder(directory, "questions") as folder:
             assert folder is not None
         (tasks / "t_1").rename(tasks / "gone")
-        with mailbox_files.folder(directory, "questions") as folder:
+        with files.folder(directory, "questions") as folder:
             assert folder is None
         (tasks / "t_1").symlink_to(mine)
         with (
             pytest.raises(OSError, match="t_1"),
-            mailbox_files.folder(directory, "answers", create=True),
+            files.folder(directory, "answers", create=True),
         ):
             pass
     finally:

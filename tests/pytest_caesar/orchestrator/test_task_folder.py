@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.orchestrator.request import DelegationError
 from pytest_caesar.orchestrator.task_folder import make_task_directory
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 # Imported here once: each inner run forgets what it imported itself.
-import pytest_caesar.explanations.comparison
-import pytest_caesar.fixtures
-import pytest_caesar.records
-import pytest_caesar.sections
-import pytest_caesar.snapshots.extension
-import pytest_caesar.summary
-import pytest_caesar.verdicts  # noqa: F401
+import pytest_caesar.reporting.explanations.comparison
+import pytest_caesar.reporting.sections
+import pytest_caesar.reporting.summary
+import pytest_caesar.session.fixtures
+import pytest_caesar.session.records
+import pytest_caesar.session.verdicts  # noqa: F401
 from tests.pytest_caesar.plugin.running import QUIET, Runs
 
 

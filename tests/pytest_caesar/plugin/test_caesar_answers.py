@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from tests.pytest_caesar.plugin.running import Runs
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from pytest_caesar.clock import EPOCH, Clock
+from pytest_caesar.session.document_clock import EPOCH, Clock
 
 
 def test_it_stands_still(caesar_clock: Clock) -> None:

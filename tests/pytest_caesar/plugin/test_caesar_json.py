@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_caesar.removal import remove_folder
+from pytest_caesar.files.removal import remove_folder
 from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.recovery.evidence import Recovered
 from pytest_caesar.workspace.repository import Repository

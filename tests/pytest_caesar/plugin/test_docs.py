@@ -8,8 +8,8 @@ import pytest
 
 from caesar_agent.diagnostics import CODES
 from pytest_caesar import plugin
-from pytest_caesar.refutations import ALWAYS
-from pytest_caesar.verdicts import STRICT
+from pytest_caesar.runs.failing_codes import ALWAYS
+from pytest_caesar.session.verdicts import STRICT
 from tests.conftest import ROOT
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 

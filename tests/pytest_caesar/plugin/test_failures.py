@@ -88,7 +88,7 @@ def test_a_refusal_is_shown_where_the_test_asked_for_it(
     lines = failure(pytester, run, "delegate(fake.report(), objective=' ')")
     assert lines == [
         (
-            "pytest_caesar.orchestrator.plan.DelegationError: the objective is empty: "
+            "pytest_caesar.orchestrator.request.DelegationError: the objective is empty: "
             "say in a sentence what the agent is to do"
         )
     ]
@@ -96,8 +96,8 @@ def test_a_refusal_is_shown_where_the_test_asked_for_it(
 
 def test_the_insides_are_shown_when_asked_for(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(START + written("delegate(fake.report(), objective=' ')"))
-    run().stdout.no_fnmatch_line("*orchestrator/plan.py*")
-    run("--full-trace").stdout.fnmatch_lines(["*orchestrator/plan.py*DelegationError"])
+    run().stdout.no_fnmatch_line("*orchestrator/request.py*")
+    run("--full-trace").stdout.fnmatch_lines(["*orchestrator/request.py*DelegationError"])
 
 
 def test_an_error_of_the_test_itself_keeps_its_frames(pytester: pytest.Pytester, run: Runs) -> None:

@@ -29,8 +29,8 @@ HEAVY = (
     "mcp",
     "subprocess_tee",
     "caesar_agent",
-    "pytest_caesar.session",
-    "pytest_caesar.settings",
+    "pytest_caesar.session.session",
+    "pytest_caesar.settings.settings",
     "pytest_caesar.orchestrator",
     "pytest_caesar.snapshots",
 )

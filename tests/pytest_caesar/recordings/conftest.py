@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents
 from tests.pytest_caesar.recordings.staging import Stage
 
 

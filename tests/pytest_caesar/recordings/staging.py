@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_caesar.fake_agent import FakeAgents
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
 from pytest_caesar.recordings.cassette import Cassette, Mode
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.repository import Repository
 
 

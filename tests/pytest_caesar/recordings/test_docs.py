@@ -11,7 +11,7 @@ from pytest_caesar.recordings.errors import RecordingMismatchError
 from pytest_caesar.recordings.recording import FILES, task_facts
 from pytest_caesar.recordings.redaction import secrets_of
 from pytest_caesar.recordings.storage import HEAD
-from pytest_caesar.settings import RECORD_MODES
+from pytest_caesar.settings.settings import RECORD_MODES
 from tests.conftest import ROOT
 from tests.pytest_caesar.recordings.staging import Stage
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.recordings.places import Places
+from pytest_caesar.recordings.placeholders import Places
 from pytest_caesar.recordings.redaction import secrets_of
 
 

@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 import pytest
 
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
-from pytest_caesar.fake_agent import FakeAgents, Step
-from pytest_caesar.orchestrator.answers import ScriptedAnswers
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.fake_agent.agent import FakeAgents, Step
 from pytest_caesar.recordings.cassette import Mode
 from pytest_caesar.recordings.errors import (
     RecordingBrokenError,
     RecordingMismatchError,
     RecordingMissingError,
 )
+from pytest_caesar.runs.run import Run
 from tests.pytest_caesar.recordings.staging import Execution, Stage, same
 
 LEAD = """\

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.orchestrator.outcome import LeakedProcess, Outcome
 from pytest_caesar.recordings import storage
 from pytest_caesar.recordings.errors import RecordingBrokenError
 from pytest_caesar.recordings.recording import (
@@ -25,6 +24,7 @@ from pytest_caesar.recordings.recording import (
     parse_head,
     parse_outcome,
 )
+from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 
 RECORDING = Recording(
     task={"objective": "Fix", "odd": "\udcff"},

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import pytest
 
-from pytest_caesar.fake_agent import FakeAgents, Step
-from pytest_caesar.fake_agent_checks import Place
+from pytest_caesar.fake_agent.agent import FakeAgents, Step
+from pytest_caesar.fake_agent.checks import Place
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
+from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.repository import Repository
 
 Way: TypeAlias = Callable[[FakeAgents, Place], Step]

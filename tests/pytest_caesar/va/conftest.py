@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import pytest_caesar.gates.judging
+import pytest_caesar.gates.messages  # noqa: F401
+
 # Imported here once: each inner run forgets what it imported itself.
-import pytest_caesar.va.dispatch
-import pytest_caesar.va.judging
-import pytest_caesar.va.telling  # noqa: F401
-from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.workspace.repository import Repository
 

@@ -21,12 +21,12 @@ from caesar_agent.va import (
     unit_of,
 )
 from pytest_caesar.agents.target import ProcessAgent
-from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents
+from pytest_caesar.gates.gates import GateError
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.plan import DelegationError
+from pytest_caesar.orchestrator.request import DelegationError
 from pytest_caesar.va import given_units
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
-from pytest_caesar.va.gates import GateError
 from pytest_caesar.va.given_units import UndeliverableError
 from pytest_caesar.workspace.repository import Repository
 from tests.caesar_agent.va import reference

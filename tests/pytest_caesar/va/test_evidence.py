@@ -16,13 +16,13 @@ from caesar_agent.va import (
     FailedPayload,
     ProgressPayload,
 )
-from pytest_caesar.fake_agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents
+from pytest_caesar.gates.gates import CommandGate, Evaluation, ModelGate
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.run import Run
-from pytest_caesar.orchestrator.settings import OrchestratorSettings
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.runs.run import Run
 from pytest_caesar.va.conversation import Messages, conversation_of
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
-from pytest_caesar.va.gates import CommandGate, Evaluation, ModelGate
 from tests.caesar_agent.va import reference
 
 

@@ -12,7 +12,7 @@ from tests.pytest_caesar.plugin.running import Runs
 START = """
 import pytest
 from caesar_agent.va import TaskUnit
-from pytest_caesar.va.gates import CommandGate
+from pytest_caesar.gates.gates import CommandGate
 
 UNIT = TaskUnit(id="AP-1", objective="Add b", acceptance_criteria=("$ grep -q two b.txt",))
 

@@ -11,8 +11,11 @@ from tests.test_architecture import HARNESS, IO_MODULES, SDK, modules, roots
 PURE = [
     *modules(SDK / "va"),
     *(
-        HARNESS / "va" / f"{name}.py"
-        for name in ("causes", "conversation", "criteria", "dispatched", "evidence", "findings", "telling")
+        HARNESS / f"{name}.py"
+        for name in (
+            "gates/criteria", "gates/findings", "gates/messages",
+            "va/causes", "va/conversation", "va/dispatched", "va/evidence",
+        )
     ),
 ]  # fmt: skip
 

@@ -266,7 +266,7 @@ def test_a_hook_that_fails_does_not_matter_and_a_full_disk_cleans_up(
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pytest_caesar.workspace.baseline.of_commit", fail)
+    monkeypatch.setattr("pytest_caesar.workspace.baseline_tree.of_commit", fail)
     before = everything(repo.path)
     with pytest.raises(StorageError, match="No space left on device"):
         prepare(ask(repo, task_id="t_2"))

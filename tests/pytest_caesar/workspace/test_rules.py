@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.repository import Repository
+from pytest_caesar.workspace.repository_state import check_ignored
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
-from pytest_caesar.workspace.survey import check_ignored
 
 PATHS = [
     *("a", "b", "a.log", "keep.log", "d/a", "d/a.log", "d/keep.log", "d/e/a", "d/e/a.log"),

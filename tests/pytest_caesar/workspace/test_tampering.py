@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.workspace.repository import Repository
-from pytest_caesar.workspace.survey import read_head, read_refs
+from pytest_caesar.workspace.repository_state import read_head, read_refs
 from tests.pytest_caesar.workspace.support import actions, codes, observed, script, sh
 
 
@@ -88,7 +88,7 @@ def test_of_too_many_refs_the_stash_and_the_packed_ones_are_told(
     sh("git update-ref refs/remotes/origin/main HEAD; git pack-refs --all", repo.path)
     sh("echo two > a.txt; git stash; git tag one; git tag two", repo.path)
     stash = sh("git rev-parse stash", repo.path).strip()
-    monkeypatch.setattr("pytest_caesar.workspace.survey.MAX_REFS", 1)
+    monkeypatch.setattr("pytest_caesar.workspace.repository_state.MAX_REFS", 1)
 
     assert read_refs(repo.path / ".git") == {"refs/heads/main": commit, "refs/stash": stash}
 

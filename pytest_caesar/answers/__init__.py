@@ -1,0 +1,4 @@
+"""Scripted answers, and attending to the questions of one task while its agent runs.
+
+A script and a mailbox come in, answers and findings go out. Uses runs.
+"""

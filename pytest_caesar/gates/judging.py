@@ -1,0 +1,248 @@
+"""Gates asked: commands run, judges heard, in the workspace that the agent left."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from caesar_agent.console import one_line
+from caesar_agent.task_directory import TaskDirectory
+from caesar_agent.va.evidence import DimensionFeedback, GateResult
+from pytest_caesar.agents.executables import path_folders
+from pytest_caesar.gates.findings import judgement_findings
+from pytest_caesar.gates.gates import (
+    CommandGate,
+    Evaluation,
+    Gate,
+    GateError,
+    ModelGate,
+    check_score,
+)
+from pytest_caesar.orchestrator.starting import task_environment
+from pytest_caesar.supervision.clock import monotonic
+from pytest_caesar.supervision.environment import build_environment, make_home
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.start_errors import AgentStartError
+from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
+from pytest_caesar.supervision.time_left import fit
+
+if TYPE_CHECKING:
+    from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+    from pytest_caesar.runs.run import Run
+
+MAX_OUTPUT: Final = 16 * 1024
+"""Bytes of what a gate prints that its result keeps: the last ones, where failures stand."""
+
+MAX_FILE: Final = 64 * 1024 * 1024
+"""Bytes of what a gate prints that may lie on the disk before all but the end is dropped."""
+
+
+def judge_run(
+    run: Run,
+    gates: tuple[Gate, ...],
+    *,
+    tree: Path,
+    settings: OrchestratorSettings,
+    cancelled: threading.Event,
+) -> Run:
+    """Ask every gate in turn, and return the run with what they say.
+
+    Commands get the environment of an agent: the same variables of the task, a
+    fresh ``HOME``, nothing else inherited. What they write into the workspace is not
+    the agent's work: it was observed before.
+
+    Args:
+        run: as the agent left it; judges see it so.
+        gates: asked in this order; none of them once ``cancelled`` is set.
+        tree: where the workspace really lay before the agent; no command runs elsewhere.
+        settings: of the orchestrator.
+        cancelled: set to end the gate that runs.
+
+    Raises:
+        GateError: a judge raised an error, or gave no score.
+    """
+    results: list[GateResult] = []
+    dimensions: dict[str, DimensionFeedback] = {}
+    with _environment(run, settings) as environment:
+        for gate in gates:
+            if cancelled.is_set():
+                break
+            if isinstance(gate, CommandGate):
+                # Looked at each time: a gate runs the agent's code, which may move it too.
+                moved = _moved(run.workspace, tree)
+                results.append(
+                    _command_result(gate, passed=False, output=moved)
+                    if moved
+                    else _run_command(gate, run, environment, settings, cancelled)
+                )
+            else:
+                result, sides = _hear(gate, run)
+                results.append(result)
+                dimensions.update(sides)
+    judged = replace(run, gates=tuple(results), dimensions=dimensions)
+    return replace(judged, diagnostics=(*run.diagnostics, *judgement_findings(judged)))
+
+
+@contextmanager
+def _environment(run: Run, settings: OrchestratorSettings) -> Iterator[dict[str, str]]:
+    with tempfile.TemporaryDirectory(prefix="caesar-gates-", ignore_cleanup_errors=True) as folder:
+        environment = build_environment(
+            parent=os.environ,
+            task_environment=task_environment(run.task, TaskDirectory(run.task_dir)),
+            home=make_home(Path(folder)),
+            pass_env=settings.pass_env,
+            path_first=settings.path_first,
+        )
+        # What is relative would mean the workspace, whose programs are the agent's.
+        path = os.pathsep.join(map(str, path_folders(environment["PATH"])))
+        yield {**environment, "PATH": path}
+
+
+def _moved(workspace: Path, tree: Path) -> str:
+    """Say where a workspace leads that is no more the folder that it was, or ""."""
+    now = os.path.realpath(workspace)
+    if now == os.fspath(tree):
+        return ""
+    return f"the gate was not asked: the workspace was replaced by a symbolic link to {now}"
+
+
+def _run_command(
+    gate: CommandGate,
+    run: Run,
+    environment: Mapping[str, str],
+    settings: OrchestratorSettings,
+    cancelled: threading.Event,
+) -> GateResult:
+    timeout, grace = fit(gate.timeout, settings.grace, settings.seconds_left())
+    begun = monotonic()
+    with _Printed.capture() as printed:
+        try:
+            outcome = supervise(
+                ProcessSpec(
+                    argv=gate.argv,
+                    cwd=run.workspace,
+                    env=environment,
+                    stdout=printed.fd,
+                    stderr=printed.fd,
+                    task_directory=run.task_dir,
+                ),
+                timeout=timeout,
+                grace=grace,
+                cancelled=cancelled,
+                on_poll=printed.drop_surplus,
+            )
+        except AgentStartError as error:
+            # A program on PATH was looked for before: this one is of the workspace.
+            duration_ms = round((monotonic() - begun) * 1000)
+            note = f"the gate could not be started: {error.reason.removeprefix('agent ')}"
+            return _command_result(gate, passed=False, output=note, duration_ms=duration_ms)
+        output = printed.text()
+    note = _note(outcome, timeout)
+    return _command_result(
+        gate,
+        passed=outcome.status == "succeeded" and outcome.exit_code == 0,
+        output="\n".join(filter(None, (output.rstrip("\n"), note))),
+        duration_ms=outcome.duration_ms,
+        exit_code=outcome.exit_code,
+    )
+
+
+def _command_result(
+    gate: CommandGate,
+    *,
+    passed: bool,
+    output: str,
+    duration_ms: int | None = None,
+    exit_code: int | None = None,
+) -> GateResult:
+    return GateResult(
+        gate=gate.name,
+        type="command",
+        command=gate.line,
+        exit_code=exit_code,
+        passed=passed,
+        output=output or None,
+        duration_ms=duration_ms,
+        severity=None if passed else "error",
+    )
+
+
+def _note(outcome: Outcome, timeout: float) -> str:
+    """Say how a gate ended where its exit code does not."""
+    if outcome.timed_out:
+        return f"(the gate still ran after {timeout:g} s and was ended)"
+    if outcome.status == "cancelled":
+        return "(the task was cancelled, and the gate was ended)"
+    return f"(the gate was ended by {outcome.signal})" if outcome.signal else ""
+
+
+def _hear(gate: ModelGate, run: Run) -> tuple[GateResult, Mapping[str, DimensionFeedback]]:
+    begun = monotonic()
+    try:
+        said = gate.judge(run)
+    except Exception as error:
+        raise GateError(
+            gate=gate.name,
+            problem=f"the judge raised {type(error).__name__}: {one_line(str(error), limit=300)}",
+        ) from error
+    duration_ms = round((monotonic() - begun) * 1000)
+    evaluation = said if isinstance(said, Evaluation) else Evaluation(score=said)
+    score = check_score(gate.name, "the score", evaluation.score)
+    passed = score >= gate.threshold
+    soft = gate.soft_threshold is not None and score >= gate.soft_threshold
+    result = GateResult(
+        gate=gate.name,
+        type="model-evaluation",
+        passed=passed,
+        duration_ms=duration_ms,
+        evaluator=gate.evaluator,
+        score=score,
+        threshold=gate.threshold,
+        soft_threshold=gate.soft_threshold,
+        severity=None if passed else "warning" if soft else "error",
+        rationale=evaluation.rationale or None,
+    )
+    return result, evaluation.dimensions
+
+
+@dataclass(slots=True)
+class _Printed:
+    """What a gate prints: in a file without a name, of which only the end is kept."""
+
+    fd: int
+    dropped: int = 0
+    _tail: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    @contextmanager
+    def capture(cls) -> Iterator[_Printed]:
+        with tempfile.TemporaryFile() as file:
+            # Appending, so that what is written after a cut begins at the new end.
+            flags = fcntl.fcntl(file, fcntl.F_GETFL)
+            fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
+            yield cls(file.fileno())
+
+    def drop_surplus(self) -> None:
+        size = os.fstat(self.fd).st_size
+        if size > MAX_FILE:
+            self._tail = self._end(size)
+            self.dropped += size
+            os.ftruncate(self.fd, 0)
+
+    def text(self) -> str:
+        size = os.fstat(self.fd).st_size
+        end = self._end(size)
+        left_out = self.dropped + size - len(end)
+        told = end.decode("utf-8", "replace")
+        return f"(… {left_out} bytes before)\n{told}" if left_out > 0 else told
+
+    def _end(self, size: int) -> bytes:
+        new = os.pread(self.fd, MAX_OUTPUT, max(0, size - MAX_OUTPUT))
+        return (self._tail + new)[-MAX_OUTPUT:]

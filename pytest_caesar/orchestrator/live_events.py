@@ -1,0 +1,223 @@
+"""What a run tells while it goes on, and the event log that is left of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from caesar_agent.console import one_line
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents import AnswerEvent, Event, QuestionEvent, Task
+from caesar_agent.documents.timestamps import utc_now
+from caesar_agent.errors import CaesarError
+from caesar_agent.events.lines import EventReading
+from caesar_agent.events.log import EventLog
+from caesar_agent.events.reading import EventTail, mentions, read_events
+from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.recovery.streams import Translator, open_translator
+from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
+from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.time_left import told_seconds
+
+STREAM_CHUNK = 1024 * 1024
+"""Bytes of a native stream that one poll reads at most, so that supervision goes on beside it."""
+
+LAST_OUTPUT = 4096
+"""Bytes at the end of the log that are shown of an agent which tells no events."""
+
+
+class Narration:
+    """The event log of one delegation, from the orchestrator's side.
+
+    It writes ``started`` and the end, turns a native stream into events while it is
+    printed, and shows every event as it comes. Nothing that an agent does to the log
+    stops a delegation: what cannot be written or read becomes a diagnostic.
+
+    Args:
+        task: whose events these are.
+        directory: its folder.
+        dialect: the native stream on stdout, or None.
+        log: ``raw.log``, as the agent writes it.
+        on_event: called with every event as it comes, or None; where it has a method
+            ``quiet``, that is called with the task's id and a source of the last output at
+            every look, so that an agent without events is seen too.
+        now: gives the times of events that the orchestrator writes.
+
+    Attributes:
+        events: after ``close``: all that the log holds.
+        diagnostics: what was wrong with the log.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        directory: TaskDirectory,
+        dialect: str | None,
+        log: Log,
+        on_event: Callable[[Event], None] | None,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.events: tuple[Event, ...] = ()
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._task = task
+        self._directory = directory
+        self._writer = EventLog(
+            directory.events_file, task_id=task.id, now=now, directory=directory
+        )
+        self._tail = EventTail(directory.events_file, task_id=task.id)
+        self._on_event = on_event
+        self._log = log
+        self._read = 0
+        self._translator: Translator | None = open_translator(dialect) if dialect else None
+        self._unwritable: Diagnostic | None = None
+        self._complete = False
+
+    def started(self, command: str) -> None:
+        """Write the ``started`` event, right before the agent starts."""
+        self._append(type="started", agent=self._task.agent, command=command)
+
+    def poll(self) -> None:
+        """Translate and show what is new; called while the agent runs."""
+        if self._translator is not None:
+            self._translate(self._log.read_at(self._read, STREAM_CHUNK))
+        if self._on_event is not None:
+            try:
+                self._show(self._on_event)
+            except (OSError, ValueError):
+                # The reader of a pipe has gone, a disk is full: the agent works on unseen.
+                self._on_event = None
+
+    def _show(self, on_event: Callable[[Event], None]) -> None:
+        for event in self._tail.read().events:
+            on_event(event)
+        quiet = getattr(on_event, "quiet", None)
+        if quiet is not None:
+            quiet(self._task.id, self._last_output)
+
+    def play_back(self) -> None:
+        """Let the event log that lies there be all that is told: nothing is added to it."""
+        self._complete = True
+        self._translator = None
+
+    def _last_output(self) -> bytes:
+        return self._log.read_at(max(0, self._log.size - LAST_OUTPUT), LAST_OUTPUT)
+
+    def close(self, outcome: Outcome) -> None:
+        """Translate the rest, write how it ended, and read the whole log.
+
+        Where the agent wrote ``finished`` itself, that word stands and none is added.
+        """
+        cut = self._translate_rest()
+        reading: EventReading | None = None
+        if self._complete:
+            pass  # it has its end already
+        elif outcome.timed_out:
+            deadline = told_seconds(self._task.deadline_ms)
+            text = f"the deadline of {deadline} passed; the agent was ended"
+            self._append(type="error", message=text, fatal=True)
+        elif outcome.status == "cancelled":
+            self._append(
+                type="error", message="the task was cancelled; the agent was ended", fatal=True
+            )
+        else:
+            # A log that takes its time is read a second time only where there is no other way.
+            if mentions(self._directory.events_file, b'"finished"'):
+                reading = self._read_all()
+            if reading is None or not any(event.type == "finished" for event in reading.events):
+                self._append(
+                    type="finished",
+                    status="success" if outcome.status == "succeeded" else "failed",
+                    exit_code=outcome.exit_code,
+                )
+                reading = None
+        reading = reading or self._read_all()
+        self.events = reading.events
+        self.diagnostics = (*reading.diagnostics, *cut, *self._unheard())
+        if self._unwritable is not None:
+            self.diagnostics = (*self.diagnostics, self._unwritable)
+        self.poll()
+
+    def _read_all(self) -> EventReading:
+        problem = self._replaced()
+        if problem is not None:
+            return EventReading((), (problem,))
+        return read_events(self._directory.events_file, task_id=self._task.id)
+
+    def _replaced(self) -> Diagnostic | None:
+        """Tell that the path of the log leads to another folder than was made for the task."""
+        try:
+            with self._directory.opened():
+                return None
+        except OSError:
+            if not os.path.lexists(self._directory.path):
+                return None
+        return Diagnostic(
+            code="file-unreadable",
+            message="events.jsonl was not read: another folder, or a link to one, took the place "
+            "of the task directory",
+            path=str(self._directory.events_file),
+        )
+
+    def _translate_rest(self) -> list[Diagnostic]:
+        """Translate what is left of the stream, as far back as recovery reads at most."""
+        if self._translator is None:
+            return []
+        found = []
+        size = self._log.size
+        if size - self._read > MAX_LOG_BYTES:
+            start = size - MAX_LOG_BYTES
+            found.append(
+                Diagnostic(
+                    code="events-cut",
+                    message=f"{start - self._read} bytes of the native stream were not turned "
+                    f"into events; only the last {MAX_LOG_BYTES} were",
+                    path=str(self._log.path),
+                )
+            )
+            self._read = start
+            self._write_all(self._translator.feed(b"\n"))  # the line before the gap has no end
+        while self._read < size:
+            chunk = self._log.read_at(self._read, min(STREAM_CHUNK, size - self._read))
+            if not chunk:
+                break
+            self._translate(chunk)
+        self._write_all(self._translator.finish())
+        return found
+
+    def _unheard(self) -> list[Diagnostic]:
+        """Tell of questions where there was no channel, so that nobody could answer."""
+        if self._task.channel is not None:
+            return []
+        answered = {event.id for event in self.events if isinstance(event, AnswerEvent)}
+        return [
+            Diagnostic(
+                code="unanswered-question",
+                message=f"the agent asked {one_line(event.question, limit=120)!r} in its events, "
+                "and the task had no return channel",
+            )
+            for event in self.events
+            if isinstance(event, QuestionEvent) and event.id not in answered
+        ]
+
+    def _translate(self, chunk: bytes) -> None:
+        self._read += len(chunk)
+        if chunk and self._translator is not None:
+            self._write_all(self._translator.feed(chunk))
+
+    def _write_all(self, events: tuple[Any, ...]) -> None:
+        for event in events:
+            self._append(type=event.type, **event.fields)
+
+    def _append(self, **event: Any) -> None:
+        try:
+            self._writer.append(**event)
+        except (CaesarError, OSError) as error:
+            self._unwritable = Diagnostic(
+                code="events-unwritable",
+                message=f"an event could not be written to the log: {error}",
+                path=str(self._directory.events_file),
+            )

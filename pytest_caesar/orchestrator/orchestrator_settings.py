@@ -1,0 +1,41 @@
+"""How an orchestrator treats every delegation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from caesar_agent.documents import Event
+from pytest_caesar.supervision.supervisor import GRACE, LINGER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrchestratorSettings:
+    """How an orchestrator treats every delegation.
+
+    Attributes:
+        pass_env: names of variables that agents may see beside the allow-list.
+        path_first: folders that lead the agent's ``PATH``.
+        grace: seconds between SIGTERM and SIGKILL.
+        linger: seconds an agent may go on after it has delivered its report.
+        seconds_left: what is left of the surrounding test, or None; timeouts are cut to it.
+        on_event: called with every event as it comes.
+        user_config: read the user's own configuration layers too.
+        model: handed to agents whose command line takes one.
+        agents_root: folder whose configuration and definitions names are looked up in;
+            the project when None.
+        runner: what runs agent definitions, as for ``select``; or None.
+    """
+
+    pass_env: tuple[str, ...] = ()
+    path_first: tuple[str, ...] = (str(Path(sys.executable).parent),)
+    grace: float = GRACE
+    linger: float = LINGER
+    seconds_left: Callable[[], float | None] = field(default=lambda: None)
+    on_event: Callable[[Event], None] | None = None
+    user_config: bool = False
+    model: str | None = None
+    agents_root: Path | None = None
+    runner: str | None = None

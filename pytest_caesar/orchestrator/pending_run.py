@@ -1,0 +1,46 @@
+"""A delegation that goes on in the background."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from pytest_caesar.runs.run import Run
+
+
+class PendingRun:
+    """A delegation that goes on in the background."""
+
+    def __init__(self, work: Callable[[], Run], cancelled: threading.Event) -> None:
+        self._cancelled = cancelled
+        self._run: Run | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, args=(work,), name="caesar-delegation")
+        self._thread.start()
+
+    def _work(self, work: Callable[[], Run]) -> None:
+        try:
+            self._run = work()
+        except BaseException as error:  # noqa: BLE001 - raised again in wait()
+            self._error = error
+
+    def cancel(self) -> None:
+        """End the agent; the run ends as ``cancelled`` and stays so."""
+        self._cancelled.set()
+
+    @property
+    def done(self) -> bool:
+        """Whether ``wait`` would return, or raise, at once."""
+        return not self._thread.is_alive()
+
+    def wait(self) -> Run:
+        """Wait until everything about the delegation is known.
+
+        Raises:
+            CaesarError: the agent could not be started, as ``Orchestrator.delegate`` does.
+        """
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._run is not None
+        return self._run

@@ -1,0 +1,209 @@
+"""A run as JSON, and what is kept of it in the task directory."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from caesar_agent.errors import CaesarError
+from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
+from pytest_caesar.runs.run import Run
+from pytest_caesar.workspace.leftovers import Saved
+from pytest_caesar.workspace.values import Workspace
+
+RECORD_NAME = "run.json"
+"""What became of a delegation, beside the documents of the contract."""
+
+PATCH_NAME = "changes.patch"
+"""The changes against ``base_ref``, as ``git apply --binary`` takes them."""
+
+MAX_RECORD_BYTES = MAX_DOCUMENT_BYTES
+"""Size of a record that is read at most, in bytes."""
+
+MAX_PATCH_BYTES = 2**30
+"""Size of a patch that is read at most, in bytes: 1 GiB."""
+
+
+class RecordError(CaesarError):
+    """A task directory holds no record of a finished delegation.
+
+    Attributes:
+        task_dir: the folder that was looked at.
+        problem: what is missing or wrong, and what to do.
+    """
+
+    task_dir: Path
+    problem: str
+
+    def message(self) -> str:
+        """Return the problem as it is shown."""
+        return f"{self.task_dir}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What ``diff`` and ``apply`` need long afterwards.
+
+    Attributes:
+        task_id: the task.
+        verified: git could tell what changed.
+        patch: the changes, without placed paths.
+        repository: the user's repository, or None outside git.
+        saved: what there is to know of a worktree that was made for it, or None.
+    """
+
+    task_id: str
+    verified: bool
+    patch: bytes
+    repository: Path | None
+    saved: Saved | None = None
+
+
+def run_as_json(run: Run) -> dict[str, Any]:
+    """Return a run as one JSON object; paths that are not UTF-8 keep their bytes as escapes."""
+    return {
+        "task_id": run.task.id,
+        "agent": run.task.agent,
+        "source": str(run.source),
+        "form": run.form,
+        "report": run.report.dump(),
+        "changes_verified_by": run.changes_verified_by,
+        "changes": [
+            {
+                "path": change.path,
+                "action": change.action,
+                "outside": change.outside,
+                **({"old_path": change.old_path} if change.old_path else {}),
+                **({"kind": change.kind} if change.kind != "file" else {}),
+                **({"note": change.note} if change.note else {}),
+            }
+            for change in run.changes
+        ],
+        "undeclared": [entry.path for entry in run.reconciliation.undeclared],
+        "phantom": [entry.path for entry in run.reconciliation.phantom],
+        "outcome": {
+            "status": run.outcome.status,
+            "exit_code": run.outcome.exit_code,
+            "signal": run.outcome.signal,
+            "timed_out": run.outcome.timed_out,
+            "killed_after_report": run.outcome.killed_after_report,
+            "duration_ms": run.outcome.duration_ms,
+            "leaked": [{"pid": item.pid, "name": item.name} for item in run.outcome.leaked],
+        },
+        "diagnostics": [item.as_dict() for item in run.diagnostics],
+        **({"gates": [gate.dump() for gate in run.gates]} if run.gates else {}),
+        "children": [run_as_json(child) for child in run.children],
+        "task_dir": str(run.task_dir),
+        "workspace": str(run.workspace),
+        "error": None,
+    }
+
+
+def failure_as_json(error: CaesarError, *, agent: str) -> dict[str, Any]:
+    """Return the object of ``run_as_json`` for a delegation that could not be started."""
+    empty = dict.fromkeys(
+        ("task_id", "source", "form", "report", "changes_verified_by", "outcome", "task_dir",
+         "workspace")
+    )  # fmt: skip
+    lists: dict[str, Any] = {
+        name: [] for name in ("changes", "undeclared", "phantom", "diagnostics", "children")
+    }
+    return {
+        **empty,
+        **lists,
+        "agent": agent,
+        "error": {"kind": type(error).__name__, "message": str(error)},
+    }
+
+
+def write_record(
+    run: Run,
+    *,
+    directory: TaskDirectory,
+    workspace: Workspace,
+) -> None:
+    """Keep the run and its patch in the task directory, after the agent is gone.
+
+    Raises:
+        OSError: the task directory is gone, was replaced or cannot be written.
+    """
+    repository = workspace.project_repository
+    value = {
+        **run_as_json(run),
+        "repository": str(repository) if repository else None,
+        "worktree": _worktree_as_json(run, workspace),
+    }
+    directory.write(PATCH_NAME, bytes(run.patch))
+    directory.write(RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
+
+
+def _worktree_as_json(run: Run, workspace: Workspace) -> dict[str, Any] | None:
+    """Return what ``pytest-caesar clean`` must know of a worktree that was made for the task."""
+    if workspace.branch is None or workspace.repository is None:
+        return None
+    return {
+        "branch": workspace.branch,
+        "base_ref": workspace.base_ref,
+        "head": run.observation.head,
+        "prefix": os.path.relpath(workspace.path, workspace.repository),
+        "placed": list(workspace.placed),
+        "unpatched": list(run.observation.unpatched),
+    }
+
+
+def _saved(value: dict[str, Any], task_dir: Path, patch: bytes) -> Saved | None:
+    made = value.get("worktree")
+    if made is None:
+        return None
+    return Saved(
+        branch=str(made["branch"]),
+        base_ref=str(made["base_ref"]),
+        head=made["head"],
+        prefix=str(made["prefix"]),
+        placed=tuple(map(str, made["placed"])),
+        patch=patch,
+        unpatched=tuple(map(str, made["unpatched"])),
+        moment=(task_dir / RECORD_NAME).lstat().st_ctime_ns,
+    )
+
+
+def read_record(task_dir: Path) -> Record:
+    """Read what ``write_record`` kept.
+
+    Raises:
+        RecordError: the folder is not a task directory, or the delegation never ended.
+    """
+    if not task_dir.is_dir():
+        raise RecordError(task_dir=task_dir, problem="there is no such task directory")
+    try:
+        value = json.loads(_read(task_dir, RECORD_NAME, MAX_RECORD_BYTES))
+        patch = _read(task_dir, PATCH_NAME, MAX_PATCH_BYTES)
+        repository = value["repository"]
+        return Record(
+            task_id=value["task_id"],
+            verified=value["changes_verified_by"] == "git",
+            patch=patch,
+            repository=Path(repository) if repository else None,
+            saved=_saved(value, task_dir, patch),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RecordError(
+            task_dir=task_dir, problem=f"{RECORD_NAME} is not a record of a run: {error}"
+        ) from error
+
+
+def _read(task_dir: Path, name: str, max_bytes: int) -> bytes:
+    """Read a file that the agent's last process may have put something else in place of."""
+    reading = read_bounded(task_dir / name, max_bytes=max_bytes)
+    if reading.data is not None:
+        return reading.data
+    if reading.problem is not None:
+        raise RecordError(task_dir=task_dir, problem=reading.problem.message)
+    raise RecordError(
+        task_dir=task_dir,
+        problem=f"{name} is missing: the delegation has not ended, "
+        "or another orchestrator made this folder",
+    )

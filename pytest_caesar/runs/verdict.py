@@ -1,0 +1,102 @@
+"""From what was recovered and observed to what is handed on; pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents import Task
+from pytest_caesar.recovery.contradictions import contradictions
+from pytest_caesar.recovery.evidence import Recovered
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.workspace.naming import shown
+from pytest_caesar.workspace.reconciliation import Reconciliation, reconcile, reconciled_report
+from pytest_caesar.workspace.values import Observation
+
+
+def settle(
+    recovered: Recovered,
+    *,
+    observation: Observation,
+    outcome: Outcome,
+    task: Task,
+    harness_findings: tuple[Diagnostic, ...],
+    ignored: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """Lay a recovered report beside what was observed.
+
+    Returns:
+        The fields of a ``Run`` that depend on the report: ``declared``, ``report``,
+        ``source``, ``form``, ``changes_verified_by``, ``reconciliation``,
+        ``diagnostics`` and ``ignored``.
+    """
+    declared = recovered.report
+    if observation.verified:
+        reconciliation = reconcile(
+            declared.changes, observation, workspace=task.workspace, ignored=ignored
+        )
+        report = reconciled_report(declared, reconciliation, observation)
+    else:
+        reconciliation, report = Reconciliation(), declared
+    found = contradictions(
+        declared,
+        source=recovered.source,
+        mode=task.mode,
+        changes=observation.changes if observation.verified else None,
+        outcome_status=outcome.status,
+        exit_code=outcome.exit_code,
+        killed_after_report=outcome.killed_after_report,
+    )
+    return {
+        "declared": declared,
+        "report": report,
+        "source": recovered.source,
+        "form": recovered.form,
+        "changes_verified_by": "git" if observation.verified else "declaration",
+        "reconciliation": reconciliation,
+        "diagnostics": (
+            *harness_findings,
+            *recovered.diagnostics,
+            *reconciliation_findings(reconciliation),
+            *found,
+        ),
+        "ignored": ignored,
+    }
+
+
+_SENTENCES: dict[str, tuple[str, str]] = {
+    "undeclared": (
+        "undeclared-change",
+        "git shows {path} {observed}, the report does not declare it",
+    ),
+    "phantom": (
+        "phantom-change",
+        "the report declares {path} {declared}, git shows no change there",
+    ),
+    "wrong-action": (
+        "wrong-action",
+        "the report declares {path} {declared}, git shows it {observed}",
+    ),
+    "unverified": (
+        "unverified-change",
+        "the report declares {path} {declared}; git ignores that path, so nobody can verify it",
+    ),
+}
+"""Verdict of a reconciled path -> code and sentence of its diagnostic."""
+
+
+def reconciliation_findings(reconciliation: Reconciliation) -> tuple[Diagnostic, ...]:
+    """Tell what the declaration and the observation do not agree on, in path order."""
+    return tuple(
+        Diagnostic(
+            code=_SENTENCES[entry.verdict][0],
+            message=_SENTENCES[entry.verdict][1].format(
+                path=shown(entry.path),
+                declared=entry.declared_action,
+                observed=entry.observed_action,
+            ),
+            path=entry.path,
+        )
+        for entry in reconciliation.entries
+        if entry.verdict in _SENTENCES
+    )

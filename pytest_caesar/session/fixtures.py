@@ -1,0 +1,90 @@
+"""What the fixtures of the plugin make; imported when the first of them is used."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.recordings.choice import cassette_of
+from pytest_caesar.reporting.progress import progress_of
+from pytest_caesar.session import item_deadline
+from pytest_caesar.session.session import CaesarSession, NoAgent
+from pytest_caesar.settings.settings import orchestrator_settings
+from pytest_caesar.snapshots.fixture import CaesarSnapshot
+from pytest_caesar.supervision import reaper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+    from pytest_caesar.agents.target import AgentTarget
+
+
+def make_orchestrator(
+    session: CaesarSession,
+    request: pytest.FixtureRequest,
+    *,
+    project: Path,
+    agent: AgentTarget,
+) -> Orchestrator:
+    """Make the orchestrator of one test; its runs are told in the test's report."""
+    options: dict[str, Any] = {}
+    if "caesar_clock" in request.fixturenames:
+        options["clock"] = request.getfixturevalue("caesar_clock")
+    if "caesar_answers" in request.fixturenames:
+        options["answers"] = request.getfixturevalue("caesar_answers")
+    cassette = cassette_of(request, session.settings)
+    if cassette is not None:
+        options["performer"] = functools.partial(cassette.performer, answers=options.get("answers"))
+        session.state_of(request.node).judges.append(cassette.judge)
+    reaper.prepare()
+    if session.is_worker:
+        reaper.watch_parent()
+    kind: Callable[..., Orchestrator] = Orchestrator
+    if session.settings.hostile:
+        from pytest_caesar.conformance.hostile import HostileOrchestrator  # noqa: PLC0415 - see above
+
+        folder = request.getfixturevalue("tmp_path") / "caesar hostile"
+        kind = functools.partial(HostileOrchestrator, folder=folder)
+    orchestrator = kind(
+        None if isinstance(agent, NoAgent) else agent,
+        project=project,
+        settings=orchestrator_settings(
+            session.settings,
+            on_event=None if session.is_worker else progress_of(request.config),
+            seconds_left=functools.partial(item_deadline.seconds_left, request.node.nodeid),
+        ),
+        new_id=counted_ids(),
+        **options,
+    )
+    session.state_of(request.node).orchestrators.append(orchestrator)
+    return orchestrator
+
+
+def make_answers(session: CaesarSession, request: pytest.FixtureRequest) -> ScriptedAnswers:
+    """Make the script of answers of one test; what goes wrong with it fails the test."""
+    answers = ScriptedAnswers()
+    session.state_of(request.node).judges.append(answers.judge)
+    return answers
+
+
+def counted_ids() -> Callable[[], str]:
+    """Return a source of the ids ``t_0001``, ``t_0002`` and so on."""
+    numbers = itertools.count(1)
+    return lambda: f"t_{next(numbers):04d}"
+
+
+def make_snapshot(
+    session: CaesarSession,
+    request: pytest.FixtureRequest,
+    rules: Sequence[tuple[str, str]],
+) -> CaesarSnapshot:
+    """Make the snapshots of one test."""
+    snapshot = CaesarSnapshot.of(session, request, rules=rules)
+    session.state_of(request.node).snapshots.append(snapshot)
+    return snapshot

@@ -1,0 +1,177 @@
+"""Runs as plain data: for the session, for JSON, for JUnit, and kept folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from caesar_agent.console import one_line
+from caesar_agent.task_directory import write_atomic
+from pytest_caesar.files.folders import copy_folder
+from pytest_caesar.reporting.progress import told
+from pytest_caesar.runs.record import run_as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_caesar.runs.run import Run
+
+FORMAT = 1
+"""Version of the file that ``--caesar-json`` writes."""
+
+MAX_PATCH = 256 * 1024
+"""Bytes of a patch that a record carries; the whole patch stays in the task directory."""
+
+MAX_EVENTS = 200
+"""Events that a record carries: the last ones; the log stays in the task directory."""
+
+MAX_LOG = 8 * 1024
+"""Bytes at the end of ``raw.log`` that a record carries."""
+
+
+def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> dict[str, Any]:
+    """Return what a session keeps of one run, as JSON types alone.
+
+    Args:
+        run: what came of a delegation.
+        number: 1 for the first run of this execution of the test.
+        report: the test report that it travels with.
+        whole: all that ``--caesar-json`` writes; otherwise what is counted at the end.
+    """
+    counted: dict[str, Any] = {
+        "test": report.nodeid,
+        "phase": report.when,
+        "number": number,
+        "status": run.report.status,
+        "source": str(run.source),
+        "process": run.outcome.status,
+    }
+    if run.recording is not None:
+        counted["recording"] = str(run.recording)
+    if run.children:
+        counted["below"] = [
+            {
+                "status": one.report.status,
+                "source": str(one.source),
+                "process": one.outcome.status,
+            }
+            for one in run.tree[1:]
+        ]
+    if not whole:
+        return counted
+    patch = bytes(run.patch)
+    value = {
+        **counted,
+        "mode": run.task.mode,
+        "isolation": run.task.isolation,
+        "objective": run.task.objective,
+        **run_as_json(run),
+        "declared": [change.model_dump(mode="json") for change in run.declared.changes],
+        "wrong_action": [entry.path for entry in run.reconciliation.wrong_action],
+        "unverified": [entry.path for entry in run.reconciliation.unverified],
+        "questions": [question.as_dict() for question in run.questions],
+        "events": _count(event.type for event in run.events),
+        "timeline": [
+            {"at": event.at, "type": event.type, "text": told(event)}
+            for event in run.events[-MAX_EVENTS:]
+        ],
+        "log_end": run.raw_log[-MAX_LOG:].decode("utf-8", "backslashreplace"),
+        "patch": patch[:MAX_PATCH].decode("utf-8", "backslashreplace"),
+        "patch_bytes": len(patch),
+    }
+    plain: dict[str, Any] = _plain(value)
+    return plain
+
+
+def _count(names: Any) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON types alone; lone surrogates, which no encoder takes, as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def junit_property(run: Run) -> tuple[str, str]:
+    """Return one property for the JUnit report: task, agent, source and status."""
+    return (
+        "caesar.run",
+        one_line(
+            f"{run.task.id} {run.task.agent} source={run.source} status={run.report.status} "
+            f"process={run.outcome.status}"
+        ),
+    )
+
+
+def keep(runs: Iterable[Run], folder: Path, report: pytest.TestReport) -> list[str]:
+    """Copy task directories to ``folder/<test>/<task id>``; links are kept as links.
+
+    Args:
+        runs: what is kept, with all that other agents did below each.
+        folder: where.
+        report: on the test; a section tells it of every run that could not be copied.
+
+    Returns:
+        Why runs could not be copied.
+    """
+    found = []
+    for run in runs:
+        problems = [_keep_one(one, folder, report.nodeid) for one in run.tree]
+        problem = "; ".join(filter(None, problems))
+        if problem:
+            found.append(problem)
+            report.sections.append((f"caesar run {run.task.id}: not kept", problem))
+    return found
+
+
+def _keep_one(run: Run, folder: Path, nodeid: str) -> str | None:
+    name = re.sub(r"[^A-Za-z0-9_.\[\]-]+", "-", nodeid).strip("-.")[:120] or "test"
+    target = folder / name / run.task.id
+    number = 1
+    while os.path.lexists(target):
+        number += 1
+        target = folder / name / f"{run.task.id}-{number}"
+    try:
+        left_out = copy_folder(run.task_dir, target)
+    except OSError as error:
+        return f"{run.task_dir} could not be copied to {target}: {error}"
+    return (
+        f"{run.task_dir} was not copied whole to {target}: without {left_out}" if left_out else None
+    )
+
+
+def write_json(
+    path: Path,
+    *,
+    records: Sequence[Mapping[str, Any]],
+    outcomes: Mapping[tuple[str, int], str],
+    agents: Sequence[str],
+    exit_status: int,
+) -> None:
+    """Write every run of the session, in the order of tests, executions and runs."""
+    ordered = sorted(records, key=lambda item: (item["test"], item["execution"], item["number"]))
+    value = {
+        "format": FORMAT,
+        "agents": list(agents),
+        "exit_status": exit_status,
+        "runs": [
+            {**item, "test_outcome": outcomes.get((item["test"], item["execution"]))}
+            for item in ordered
+        ],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, (json.dumps(value, indent=2) + "\n").encode(), mode=0o644)

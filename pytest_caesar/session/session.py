@@ -1,0 +1,352 @@
+"""What a test session accumulates about agents, and the hooks that need it."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.outcomes import Failed
+
+from pytest_caesar.plugin import SESSION
+from pytest_caesar.session.item_state import STATE, TestState
+from pytest_caesar.settings.settings import (
+    REPEATED,
+    from_environment,
+    how_to_give_an_agent,
+    read_settings,
+    refuse_separate_paths,
+    select_agents,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from _pytest.terminal import TerminalReporter
+
+    from pytest_caesar.agents.target import AgentTarget
+
+UNDER_TEST = "caesar_agent_under_test"
+
+
+def open_session(config: pytest.Config) -> CaesarSession:
+    """Return the session of this run, made and registered at the first call.
+
+    Raises:
+        pytest.UsageError: an option is wrong, or an agent cannot be selected.
+    """
+    session = config.stash.get(SESSION, None)
+    if session is None:
+        session = CaesarSession(config)
+        config.stash[SESSION] = session
+        config.pluginmanager.register(session, "caesar-session")
+    return session
+
+
+class NoAgentError(Failed):
+    """A test needs an agent, and none was given."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"this test needs an agent under test: {how_to_give_an_agent()}", pytrace=False
+        )
+
+
+class NoAgent:
+    """Stands for the agent under test where none was given; cannot be used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NoAgentError
+
+
+class CaesarSession:
+    """The agents of a session and every run; registered once something is used."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.is_worker = hasattr(config, "workerinput")
+        if not self.is_worker:
+            arguments = (*from_environment(), *config.invocation_params.args)
+            refuse_separate_paths(arguments, config.invocation_params.dir)
+        self.settings = read_settings(config)
+        self.agents: tuple[AgentTarget, ...] = (
+            select_agents(self.settings) if self.settings.agents else ()
+        )
+        self.records: list[dict[str, Any]] = []
+        self.problems: list[str] = []
+        self.outcomes: dict[tuple[str, int], str] = {}
+        self._executions: dict[str, int] = {}
+        self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
+        self._with_snapshots: set[str] = set()
+        self._current: TestState | None = None
+
+    # --- agents under test -------------------------------------------------------------
+
+    def agent_for(self, request: pytest.FixtureRequest) -> AgentTarget:
+        """Return the agent under test for one request.
+
+        Raises:
+            NoAgentError: none was given, and the test itself asks for it.
+        """
+        if hasattr(request, "param"):
+            index: int = request.param
+            return self.agents[index]
+        if len(self.agents) == 1:
+            return self.agents[0]
+        if self.agents:
+            names = ", ".join(agent.id for agent in self.agents)
+            pytest.fail(
+                f"{len(self.agents)} agents are under test ({names}), and this test does not say "
+                f"which: it overrides {UNDER_TEST}, or asks for it with getfixturevalue; name "
+                "the fixture as an argument of the test, or select one agent",
+                pytrace=False,
+            )
+        function = getattr(request.node, "function", None)
+        if function is not None and UNDER_TEST in inspect.signature(function).parameters:
+            raise NoAgentError
+        return NoAgent()  # type: ignore[return-value]
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Run tests once for each agent, when there are two or more."""
+        if len(self.agents) < 2 or UNDER_TEST not in metafunc.fixturenames:
+            return
+        definitions = metafunc._arg2fixturedefs.get(UNDER_TEST, ())  # noqa: SLF001 - no public way
+        if definitions and definitions[-1].func.__module__ != "pytest_caesar.plugin":
+            return
+        for mark in metafunc.definition.iter_markers("parametrize"):
+            names = mark.args[0] if mark.args else mark.kwargs.get("argnames", "")
+            if UNDER_TEST in (names.split(",") if isinstance(names, str) else names):
+                return
+        metafunc.parametrize(
+            UNDER_TEST,
+            range(len(self.agents)),
+            ids=[agent.id for agent in self.agents],
+            indirect=True,
+        )
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of pytest-xdist what stood on the command line."""
+        node.workerinput[REPEATED] = list(self.settings.repeated)
+
+    def pytest_report_header(self) -> list[str]:
+        """Name the agents under test, and say when they are treated badly."""
+        lines = []
+        if self.agents:
+            from pytest_caesar.reporting.summary import (  # noqa: PLC0415 - only with agents
+                header_line,
+            )
+
+            lines.append(header_line(self.agents))
+        if self.settings.hostile:
+            from pytest_caesar.conformance.hostile import TOLD  # noqa: PLC0415 - only with it
+
+            lines.append(TOLD)
+        return lines
+
+    # --- one test ----------------------------------------------------------------------
+
+    def state_of(self, item: pytest.Item) -> TestState:
+        """Return what the current execution of a test has used; new at each set-up."""
+        state = item.stash.get(STATE, None)
+        if state is None:
+            state = self._current = item.stash[STATE] = TestState()
+        return state
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Forget what an earlier execution of the same test used."""
+        if STATE in item.stash:
+            del item.stash[STATE]
+        self._take_back(item)
+        item.user_properties[:] = [pair for pair in item.user_properties if pair[0] != "caesar.run"]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Turn findings about a test's runs into its failure."""
+        self._current = item.stash.get(STATE, None)
+        result = yield
+        state = item.stash.get(STATE, None)
+        if state is not None and (state.runs or state.judges):
+            from pytest_caesar.session.verdicts import verdict  # noqa: PLC0415 - only with runs
+
+            problems = [verdict(item, state.runs, self.settings)]
+            problems += [judge() for judge in state.judges]
+            found = [problem for problem in problems if problem]
+            if found:
+                state.raised = True
+                pytest.fail("\n\n".join(found), pytrace=False)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Put what is known about a test's runs into its report."""
+        report = yield
+        if report.when == "call" and report.outcome == "passed":
+            beside = self._ended.setdefault(item.path.parent, {})
+            beside[item.nodeid] = (item.path.stem, item.name)
+        elif report.when == "call":
+            self._take_back(item)  # a subtest had passed before
+        state = item.stash.get(STATE, None)
+        if state is not None:
+            self._send(item, state, report)
+            if report.failed:
+                state.describe(report)
+            if report.when == "teardown":
+                self._current = None
+                del item.stash[STATE]  # items live as long as the session, runs are large
+        return report
+
+    def _send(self, item: pytest.Item, state: TestState, report: pytest.TestReport) -> None:
+        new = state.runs[state.sent :]
+        if not new:
+            return
+        from pytest_caesar.session.records import (  # noqa: PLC0415 - as above
+            junit_property,
+            keep,
+            record,
+        )
+
+        if self.settings.keep is not None:
+            self.problems += keep(new, self.settings.keep, report)
+        report.caesar_runs = [  # type: ignore[attr-defined]
+            record(
+                run,
+                number=state.sent + index,
+                report=report,
+                whole=self.settings.json_path is not None,
+            )
+            for index, run in enumerate(new, 1)
+        ]
+        if self.config.get_verbosity() > 0:
+            from pytest_caesar.conformance.contract_coverage import exercised  # noqa: PLC0415 - only with -v
+
+            for run, told in zip(new, report.caesar_runs, strict=True):
+                told["requirements"] = sorted(exercised(run))
+        if self.settings.junit and self.config.getoption("xmlpath", None):
+            item.user_properties.extend(junit_property(run) for top in new for run in top.tree)
+        state.sent += len(new)
+
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
+        """Explain comparisons of runs, reports, statuses, sources and snapshots."""
+        from pytest_caesar.reporting.explanations.comparison import (  # noqa: PLC0415 - only on failure
+            explain,
+        )
+
+        state = self._current
+        if state is None:
+            return explain(op, left, right, runs=[])
+        return explain(op, left, right, runs=state.runs, kept=state.kept)
+
+    # --- snapshots ---------------------------------------------------------------------
+
+    def ended_beside(self, folder: Path) -> dict[str, set[str]]:
+        """Return what tests in a folder ran to their end, as stems of snapshots by module."""
+        from pytest_caesar.settings.test_files import (  # noqa: PLC0415 - only with snapshots
+            file_stem,
+        )
+
+        stems: dict[str, set[str]] = {}
+        for nodeid, (module, name) in self._ended.get(folder, {}).items():
+            stems.setdefault(module, set()).add(file_stem(nodeid, name))
+        return stems
+
+    def _take_back(self, item: pytest.Item) -> None:
+        """Say that a test has not run to its end, or not yet again."""
+        self._ended.get(item.path.parent, {}).pop(item.nodeid, None)
+
+    def forget_snapshots(self, item: pytest.Item) -> None:
+        """Take back what syrupy counted for an earlier execution of the same test."""
+        if item.nodeid in self._with_snapshots:
+            syrupy = self.config._syrupy  # type: ignore[attr-defined] # noqa: SLF001 - no public way
+            kept = [
+                assertion
+                for assertion in syrupy._assertions  # noqa: SLF001 - as above
+                if assertion.test_location.nodeid != item.nodeid
+            ]
+            syrupy._assertions[:] = kept  # noqa: SLF001 - as above
+        self._with_snapshots.add(item.nodeid)
+
+    # --- the whole session -------------------------------------------------------------
+
+    def take(self, report: pytest.TestReport) -> None:
+        """Take up the runs and the outcome that a report brings; also from another worker."""
+        if report.when == "setup":
+            # Another plugin may execute a test again: its runs and its outcome are its own.
+            self._executions[report.nodeid] = self._executions.get(report.nodeid, 0) + 1
+        execution = self._executions.get(report.nodeid, 1)
+        runs = getattr(report, "caesar_runs", ())
+        self.records.extend({**item, "execution": execution} for item in runs)
+        if report.when == "call" or report.outcome != "passed":
+            self.outcomes[report.nodeid, execution] = report.outcome
+
+    def pytest_unconfigure(self) -> None:
+        """End the process that watches over agents, if one was started."""
+        reaper = sys.modules.get("pytest_caesar.supervision.reaper")
+        if reaper is not None:
+            reaper.close()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write ``--caesar-json``."""
+        if self.is_worker or self.settings.json_path is None:
+            return
+        from pytest_caesar.session.records import write_json  # noqa: PLC0415 - only when asked for
+
+        try:
+            write_json(
+                self.settings.json_path,
+                records=self.records,
+                outcomes=self.outcomes,
+                agents=[agent.id for agent in self.agents],
+                exit_status=int(exitstatus),
+            )
+        except OSError as error:
+            self.problems.append(
+                f"--caesar-json={self._shown(self.settings.json_path)} was not written: {error}"
+            )
+            session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter, exitstatus: int) -> None:
+        """Count the runs, and say what to do when nothing was collected."""
+        if self.is_worker:
+            return
+        from caesar_agent.console import one_line  # noqa: PLC0415 - once
+        from pytest_caesar.reporting.summary import (  # noqa: PLC0415 - once
+            nothing_collected,
+            summary_lines,
+        )
+
+        # Those of the conformance kit have a table of their own.
+        own = [told for told in self.records if "scenario" not in told]
+        lines = summary_lines(own)
+        if own and self.config.get_verbosity() > 0:
+            from pytest_caesar.conformance.contract_coverage import coverage_lines  # noqa: PLC0415 - with -v
+
+            lines += coverage_lines(name for told in own for name in told.get("requirements", ()))
+        nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+        if nothing and self.agents and not terminalreporter.stats.get("deselected"):
+            lines = nothing_collected(
+                self.settings.agents, conformance=hasattr(self.config.option, "caesar_conformance")
+            )
+        if self.settings.json_path is not None and self.settings.json_path.is_file():
+            lines.append(f"every run: {self._shown(self.settings.json_path)}")
+        if getattr(self.config, "_syrupy", None) is not None:
+            from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
+
+            lines += unused_lines(self.config)
+        lines += [f"problem: {one_line(problem, limit=400)}" for problem in self.problems]
+        if lines:
+            terminalreporter.write_sep("-", "caesar")
+            for line in lines:
+                terminalreporter.write_line(line)
+
+    def _shown(self, path: Path) -> str:
+        start = self.config.invocation_params.dir
+        return str(path.relative_to(start) if path.is_relative_to(start) else path)

@@ -1,0 +1,95 @@
+"""From findings about a test's runs to the test's failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from caesar_agent.console import one_line
+from pytest_caesar.runs.failing_codes import ALWAYS, READ_ONLY
+from pytest_caesar.settings.marker import problem_of_marker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_caesar.runs.run import Run
+    from pytest_caesar.settings.settings import Settings
+
+STRICT = ALWAYS | {
+    "undeclared-change",
+    "phantom-change",
+    "wrong-action",
+    "workspace-unverified",
+    "process-leaked",
+    "unanswered-question",
+    "event-line-invalid",
+    "event-line-torn",
+    "event-line-incomplete",
+    "event-line-too-long",
+    "event-unsupported-version",
+    "event-of-another-task",
+}
+"""Findings that fail a test which is strict."""
+
+SHOWN = 5
+"""Findings that a verdict names; the others are counted."""
+
+
+def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str | None:
+    """Say why a test that passed must fail, or None.
+
+    Raises:
+        pytest.fail.Exception: the marker says what is not understood.
+    """
+    strict, allowed = settings.strict, set(settings.allow)
+    why = "caesar_strict" if strict else ""
+    for mark in reversed(list(item.iter_markers("caesar"))):
+        problem = problem_of_marker(mark)
+        if problem:
+            pytest.fail(f"{item.nodeid}: {problem}", pytrace=False)
+        if mark.kwargs.get("strict") is not None:
+            strict = bool(mark.kwargs["strict"])
+            why = "strict=True" if strict else ""
+        codes = mark.kwargs.get("allow", ())
+        allowed.update([codes] if isinstance(codes, str) else codes)
+    counted = (STRICT if strict else ALWAYS) - allowed
+    return _failure(runs, counted, READ_ONLY - allowed, why=why)
+
+
+def _failure(
+    runs: Sequence[Run],
+    counted: frozenset[str] | set[str],
+    read_only: frozenset[str] | set[str],
+    *,
+    why: str,
+) -> str | None:
+    """Return the text of the failure; its first line is what a summary shows."""
+    lines = []
+    folders = []
+    codes: set[str] = set()
+    for run in [one for top in runs for one in top.tree]:
+        held = counted - {"gate-failed"} if run.retried else counted
+        if run.task.mode == "read-only":
+            held = held | read_only
+        found = [finding for finding in run.diagnostics if finding.code in held]
+        if found:
+            folders.append(str(run.task_dir))
+        codes.update(finding.code for finding in found)
+        lines += [
+            f"{finding.code} in {run.task.id}: {one_line(finding.message, limit=300)}"
+            for finding in found
+        ]
+    if not lines:
+        return None
+    more = [f"… and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    strict = f" ({why})" if why and codes - ALWAYS - READ_ONLY else ""
+    return "\n".join(
+        [
+            *lines[:SHOWN],
+            *more,
+            f"the test itself passed; this fails it{strict}",
+            f"where it is meant: @pytest.mark.caesar(allow={sorted(codes)!r})",
+            *(f"task directory: {one_line(folder, limit=400)}" for folder in folders[:3]),
+        ]
+    )

@@ -1,1 +1,0 @@
-"""Programs that misbehave, run as agents by the tests beside this folder."""

@@ -1,0 +1,98 @@
+"""What the tests of supervision share: a bench to run programs on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_caesar.supervision.clock import monotonic, pause
+from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.processes import Process
+from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
+
+CHILDREN = Path(__file__).parent / "children"
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A task directory, a workspace and a log."""
+
+    task_directory: Path
+    workspace: Path
+    log: Log
+
+    def run(
+        self,
+        *argv: str,
+        timeout: float = PATIENCE,
+        grace: float = 0.2,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stderr: int | None = None,
+        delivered: Callable[[], object] | None = None,
+        linger: float = 0.1,
+        cancelled: threading.Event | None = None,
+        on_poll: Callable[[], None] | None = None,
+    ) -> Outcome:
+        environment = {"PATH": os.environ["PATH"], "CAESAR_TASK_DIR": str(self.task_directory)}
+        spec = ProcessSpec(
+            argv=argv,
+            cwd=self.workspace if cwd is None else cwd,
+            env={**environment, **(env or {})},
+            stdin=stdin,
+            stdout=self.log.fd,
+            stderr=self.log.fd if stderr is None else stderr,
+            task_directory=self.task_directory,
+        )
+        return supervise(
+            spec,
+            timeout=timeout,
+            grace=grace,
+            linger=linger,
+            delivered=delivered,
+            cancelled=cancelled,
+            on_poll=on_poll,
+        )
+
+    def sh(self, script: str, **options: Any) -> Outcome:
+        return self.run("/bin/sh", "-c", script, **options)
+
+    def child(self, name: str, *arguments: str, **options: Any) -> Outcome:
+        """Run one of the programs in ``children``, in a bare interpreter."""
+        program = str(CHILDREN / f"{name}.py")
+        return self.run(sys.executable, "-I", "-S", program, *arguments, **options)
+
+    @property
+    def output(self) -> bytes:
+        return self.log.read_tail(1 << 26)[0]
+
+    def pids(self) -> list[int]:
+        """Return the process ids that a child noted in ``pids``."""
+        noted = self.task_directory / "pids"
+        return [int(word) for word in noted.read_text().split()] if noted.exists() else []
+
+    def living(self) -> list[int]:
+        return [pid for pid in self.pids() if is_alive(pid)]
+
+
+def is_alive(pid: int) -> bool:
+    process = Process.of(pid)
+    return process is not None and process.alive
+
+
+def eventually(condition: Callable[[], object], *, within: float = PATIENCE) -> bool:
+    """Wait, bounded, until a condition holds."""
+    until = monotonic() + within
+    while not condition():
+        if monotonic() > until:
+            return False
+        pause(0.01)
+    return True
