@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_caesar.agents.target import AgentTarget
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_caesar.fake_agent.agent import FakeAgents
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.recovery.evidence import Recovered
+    from pytest_caesar.runs.run import Run
     from pytest_caesar.session.document_clock import Clock
     from pytest_caesar.session.session import CaesarSession
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
@@ -235,7 +236,34 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def _open(config: pytest.Config) -> CaesarSession:
     from pytest_caesar.session.session import open_session  # noqa: PLC0415 - only when it is used
 
-    return open_session(config)
+    new = config.stash.get(SESSION, None) is None
+    session = open_session(config)
+    if new:
+        _add_conformance(session)
+    return session
+
+
+def _add_conformance(session: CaesarSession) -> None:
+    """Let the conformance kit add what a session is to tell, or to make, by its options."""
+    if session.config.option.caesar_hostile:
+        from pytest_caesar.conformance.hostile import install  # noqa: PLC0415 - only with it
+
+        install(session)
+    if session.config.get_verbosity() > 0:
+        session.annotations.append(_requirements)
+        session.summaries.append(_coverage)
+
+
+def _requirements(run: Run) -> dict[str, object]:
+    from pytest_caesar.conformance.contract_coverage import exercised  # noqa: PLC0415 - with -v
+
+    return {"requirements": sorted(exercised(run))}
+
+
+def _coverage(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    from pytest_caesar.conformance.contract_coverage import coverage_lines  # noqa: PLC0415 - with -v
+
+    return coverage_lines(name for told in records for name in told.get("requirements", ()))
 
 
 class _Listener:

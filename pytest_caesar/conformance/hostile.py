@@ -12,6 +12,7 @@ from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.surroundings import Surroundings, reads_stdin, surround
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.session.session import CaesarSession
 from pytest_caesar.workspace.repository import Repository
 
 PLACE = "caesar ü 'q\" $x"
@@ -27,6 +28,12 @@ TOLD = (
 """Line at the head of the session."""
 
 
+def install(session: CaesarSession) -> None:
+    """Make every orchestrator of a session a hostile one."""
+    session.header_lines.append(TOLD)
+    session.orchestrator_type = HostileOrchestrator
+
+
 class HostileOrchestrator(Orchestrator):
     """An orchestrator whose agents all run in hostile surroundings.
 
@@ -34,13 +41,13 @@ class HostileOrchestrator(Orchestrator):
 
     Args:
         agent: as for ``Orchestrator``.
-        folder: where the foreign repository and the programs go; new.
+        tmp_path: where the foreign repository and the programs go.
         wishes: as for ``Orchestrator``.
     """
 
-    def __init__(self, agent: AgentTarget | None = None, *, folder: Path, **wishes: Any) -> None:
+    def __init__(self, agent: AgentTarget | None = None, *, tmp_path: Path, **wishes: Any) -> None:
         super().__init__(agent, **wishes)
-        self._folder = folder
+        self._folder = tmp_path / "caesar hostile"
         self._numbers = itertools.count(1)
 
     def _delegation(

@@ -46,11 +46,10 @@ def make_orchestrator(
     if session.is_worker:
         reaper.watch_parent()
     kind: Callable[..., Orchestrator] = Orchestrator
-    if session.settings.hostile:
-        from pytest_caesar.conformance.hostile import HostileOrchestrator  # noqa: PLC0415 - see above
-
-        folder = request.getfixturevalue("tmp_path") / "caesar hostile"
-        kind = functools.partial(HostileOrchestrator, folder=folder)
+    if session.orchestrator_type is not None:
+        kind = functools.partial(
+            session.orchestrator_type, tmp_path=request.getfixturevalue("tmp_path")
+        )
     orchestrator = kind(
         None if isinstance(agent, NoAgent) else agent,
         project=project,

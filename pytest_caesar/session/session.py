@@ -22,11 +22,13 @@ from pytest_caesar.settings.settings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from _pytest.terminal import TerminalReporter
 
     from pytest_caesar.agents.target import AgentTarget
+    from pytest_caesar.orchestrator.orchestrator import Orchestrator
+    from pytest_caesar.runs.run import Run
 
 UNDER_TEST = "caesar_agent_under_test"
 
@@ -64,7 +66,15 @@ class NoAgent:
 
 
 class CaesarSession:
-    """The agents of a session and every run; registered once something is used."""
+    """The agents of a session and every run; registered once something is used.
+
+    Attributes:
+        header_lines: told at the head of the session, beside the agents.
+        orchestrator_type: makes the orchestrator of a test in the place of ``Orchestrator``; it
+            takes the folder of the test as ``tmp_path`` too.
+        annotations: each gives fields that the record of a run has beside its own.
+        summaries: each gives lines for the end of the session, from the records of all runs.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -78,6 +88,10 @@ class CaesarSession:
         )
         self.records: list[dict[str, Any]] = []
         self.problems: list[str] = []
+        self.header_lines: list[str] = []
+        self.orchestrator_type: Callable[..., Orchestrator] | None = None
+        self.annotations: list[Callable[[Run], Mapping[str, object]]] = []
+        self.summaries: list[Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]] = []
         self.outcomes: dict[tuple[str, int], str] = {}
         self._executions: dict[str, int] = {}
         self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
@@ -142,11 +156,7 @@ class CaesarSession:
             )
 
             lines.append(header_line(self.agents))
-        if self.settings.hostile:
-            from pytest_caesar.conformance.hostile import TOLD  # noqa: PLC0415 - only with it
-
-            lines.append(TOLD)
-        return lines
+        return [*lines, *self.header_lines]
 
     # --- one test ----------------------------------------------------------------------
 
@@ -224,11 +234,9 @@ class CaesarSession:
             )
             for index, run in enumerate(new, 1)
         ]
-        if self.config.get_verbosity() > 0:
-            from pytest_caesar.conformance.contract_coverage import exercised  # noqa: PLC0415 - only with -v
-
+        for annotate in self.annotations:
             for run, told in zip(new, report.caesar_runs, strict=True):
-                told["requirements"] = sorted(exercised(run))
+                told.update(annotate(run))
         if self.settings.junit and self.config.getoption("xmlpath", None):
             item.user_properties.extend(junit_property(run) for top in new for run in top.tree)
         state.sent += len(new)
@@ -326,10 +334,8 @@ class CaesarSession:
         # Those of the conformance kit have a table of their own.
         own = [told for told in self.records if "scenario" not in told]
         lines = summary_lines(own)
-        if own and self.config.get_verbosity() > 0:
-            from pytest_caesar.conformance.contract_coverage import coverage_lines  # noqa: PLC0415 - with -v
-
-            lines += coverage_lines(name for told in own for name in told.get("requirements", ()))
+        if own:
+            lines += [line for summarise in self.summaries for line in summarise(own)]
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if nothing and self.agents and not terminalreporter.stats.get("deselected"):
             lines = nothing_collected(
