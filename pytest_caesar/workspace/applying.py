@@ -15,7 +15,8 @@ from pytest_caesar.workspace import baseline_tree
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.naming import is_holdable, named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
-from pytest_caesar.workspace.repository_state import Checkout, survey, without_filters
+from pytest_caesar.workspace.quiet_git import quiet_git
+from pytest_caesar.workspace.repository_state import Checkout, survey
 
 MAX_NAMED = 10
 """Paths named in a refusal."""
@@ -87,7 +88,12 @@ def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> bool:
         discard(room)
     if not merged:
         return False  # all of it is there already
-    git = Git(checkout.top, config=(*without_filters(settings), "apply.ignoreWhitespace=no"))
+    with quiet_git(checkout, settings) as git:
+        _write(git, checkout, merged, paths)
+    return True
+
+
+def _write(git: Git, checkout: Checkout, merged: bytes, paths: list[bytes]) -> None:
     apply = ("apply", "--binary", "--whitespace=nowarn")
     try:
         git.run(*apply, "--check", "-", stdin=merged)
@@ -103,7 +109,6 @@ def _apply(checkout: Checkout, settings: dict[str, str], patch: bytes) -> bool:
                 repository=str(checkout.top), problem=problem, paths=tuple(found)
             ) from error
         raise
-    return True
 
 
 def _merge(

@@ -11,7 +11,9 @@ from pathlib import Path
 from pytest_caesar.workspace import submodules
 from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.git_directory import MAX_INDEX_BYTES
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.quiet_git import quiet_git
 from pytest_caesar.workspace.repository_state import (
     EMPTY_TREES,
     Checkout,
@@ -27,9 +29,6 @@ from pytest_caesar.workspace.state_before import (
     observer_config,
     read_plain_file,
 )
-
-MAX_INDEX_BYTES = 2 << 30
-"""Bytes of an index that is read; a million files take some 100 MB."""
 
 MAX_IGNORED = 1000
 """Single ignored files whose state is remembered; folders that are ignored whole are not entered."""
@@ -81,7 +80,8 @@ def of_commit(
     folder = new_folder(room)
     try:
         observer = Observer(snapshot, folder)
-        _normalise_index(checkout.quiet_git(settings), observer, checkout)
+        with quiet_git(checkout, settings) as quiet:
+            _normalise_index(quiet, observer, checkout)
         # Now, since later the tree may be another in the agent's object store.
         ahead = {entry.path: (entry.old_mode, entry.old_id) for entry in observer.compare(base)}
         if not index or observer.index.read_bytes() == index:
@@ -131,7 +131,30 @@ def of_work_tree(
         room: where a git directory may be made later.
     """
     index, index_time = _read_index(checkout)
-    quiet = checkout.quiet_git(settings)
+    with quiet_git(checkout, settings) as quiet:
+        return _of_work_tree(
+            quiet,
+            checkout,
+            settings,
+            index=index,
+            index_time=index_time,
+            excluded=tuple(excluded),
+            folder=folder,
+            room=room,
+        )
+
+
+def _of_work_tree(
+    quiet: Git,
+    checkout: Checkout,
+    settings: dict[str, str],
+    *,
+    index: bytes,
+    index_time: int,
+    excluded: tuple[bytes, ...],
+    folder: Path,
+    room: Path,
+) -> Snapshot:
     # Side by side: the one walks the files, the other the index.
     status = quiet.start(
         *("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all"),
@@ -152,7 +175,7 @@ def of_work_tree(
         index=index,
         index_time=index_time,
         tree=checkout.head or EMPTY_TREES[checkout.object_format],
-        excluded=tuple(excluded),
+        excluded=excluded,
         # A folder may be ignored by a file inside it, which then is ignored itself.
         rule_files=[name for name in names if name.rpartition(b"/")[2] in _RULE_NAMES],
         folder=folder,

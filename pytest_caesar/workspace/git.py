@@ -21,6 +21,7 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.fifos import Fifos
+from pytest_caesar.workspace.git_program import GitProgramError, checked_git
 from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.pulse import Pulse
 
@@ -64,6 +65,16 @@ _PINNED = (
 )
 
 
+_MISSING = (
+    "lazy fetching disabled",
+    "unable to read sha1 file",
+    "unable to read tree",
+    "failed to read object",
+    "bad object",
+)
+"""What git says of objects that are not there."""
+
+
 class GitError(CaesarError):
     """A git process failed, could not be started, or did not end in time.
 
@@ -95,16 +106,13 @@ class GitError(CaesarError):
         if self.timed_out:
             return f"{command} did not end within {self.timeout:g} s and was stopped."
         if self.exit_code is None:
-            return (
-                f"git could not be started ({self.stderr}). Install git, or put it on PATH, "
-                "and try again."
-            )
+            return f"git could not be started ({self.stderr})."
         said = self.stderr.strip() or "it said nothing"
         remedy = ""
-        if "lazy fetching disabled" in said or ("transport '" in said and "not allowed" in said):
+        if any(word in said for word in _MISSING):
             remedy = (
-                " Objects are missing in this partial clone, and nothing is fetched here: "
-                "have git fetch them first, as git checkout does."
+                " Objects are missing, and nothing is fetched here: "
+                "have git fetch them first, as git checkout does in a partial clone."
             )
         return f"{command} ended with exit code {self.exit_code}: {said}{remedy}"
 
@@ -176,6 +184,10 @@ class Git:
         """Start one git command, to be finished later."""
         argv = ("git", *_settings(self.config), *arguments)
         source: IO[bytes] | int = subprocess.DEVNULL
+        try:
+            program = checked_git()
+        except GitProgramError as error:
+            raise _not_started(argv, str(error)) from error
         if stdin:
             # A file instead of a pipe: git may answer before it has read everything.
             source = tempfile.TemporaryFile()  # noqa: SIM115 - closed right below
@@ -183,7 +195,7 @@ class Git:
             source.seek(0)
         try:
             process = subprocess.Popen(
-                argv,
+                (program, *argv[1:]),
                 cwd=self.folder,
                 env=self.environment(),
                 stdin=source,
@@ -191,9 +203,7 @@ class Git:
                 stderr=subprocess.PIPE,
             )
         except OSError as error:
-            raise GitError(
-                argv=argv, exit_code=None, stderr=str(error), timed_out=False, timeout=0.0
-            ) from error
+            raise _not_started(argv, str(error)) from error
         finally:
             if not isinstance(source, int):
                 source.close()
@@ -309,6 +319,10 @@ class Running:
             timeout=timeout,
             asleep=asleep,
         )
+
+
+def _not_started(argv: tuple[str, ...], problem: str) -> GitError:
+    return GitError(argv=argv, exit_code=None, stderr=problem, timed_out=False, timeout=0.0)
 
 
 def _settings(config: Sequence[str]) -> list[str]:

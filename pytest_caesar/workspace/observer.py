@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_caesar.workspace.fifos import Fifos
-from pytest_caesar.workspace.git import Git, Result
+from pytest_caesar.workspace.git import Result
+from pytest_caesar.workspace.git_directory import GitFiles, git_in
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.state_before import Snapshot, is_within
 from pytest_caesar.workspace.tree_pack import write_trees
@@ -72,28 +73,20 @@ class Observer:
         self.snapshot = snapshot
         self.folder = folder
         self.index = folder / "index"
-        (folder / "refs").mkdir()
-        (folder / "info").mkdir()
-        (folder / "objects").mkdir()
-        (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
-        (folder / "config").write_bytes(snapshot.config)
+        files = GitFiles(
+            config=snapshot.config, attributes=snapshot.attributes, sparse=snapshot.sparse
+        )
+        files.write(folder)
         (folder / "excludes").write_bytes(snapshot.excludes)
-        (folder / "info" / "attributes").write_bytes(snapshot.attributes)
-        if snapshot.sparse is not None:
-            (folder / "info" / "sparse-checkout").write_bytes(snapshot.sparse)
         if snapshot.index:
             self.index.write_bytes(snapshot.index)
             # Git compares by content what is as young as the index file itself.
             os.utime(self.index, ns=(snapshot.index_time, snapshot.index_time))
-        self.git = Git(
-            snapshot.top,
-            {
-                "GIT_DIR": str(folder),
-                "GIT_WORK_TREE": str(snapshot.top),
-                "GIT_INDEX_FILE": str(self.index),
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_alternate, snapshot.objects)),
-            },
-            isolated=True,
+        self.git = git_in(
+            folder,
+            top=snapshot.top,
+            index=self.index,
+            objects=snapshot.objects,
             fifos=Fifos(snapshot.top, snapshot.objects),
         )
 
@@ -278,13 +271,6 @@ def discard(folder: Path) -> None:
 def _field(output: bytes, position: int) -> tuple[bytes, int]:
     end = output.index(b"\0", position)
     return output[position:end], end + 1
-
-
-def _alternate(path: Path) -> str:
-    text = os.fspath(path)
-    if text.startswith(('"', "#")) or ":" in text:
-        text = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return text
 
 
 def _lines(result: Result) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -33,6 +33,9 @@ MAX_SYMBOLIC = 5
 """Refs that name another ref, one after the other; git itself follows as many."""
 
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_DEFAULT_RULES = {"core.excludesfile": "ignore", "core.attributesfile": "attributes"}
+"""Name in the user's folder for git, where the configuration names no file."""
+
 _SYMBOLIC = "ref: "
 _SYMBOLIC_REF = re.compile(r"ref:\s*(refs/[^\0-\x20\x7f]+)")
 
@@ -61,10 +64,6 @@ class Checkout:
     def git(self) -> Git:
         """Git in this checkout, with the user's configuration."""
         return Git(self.top, fifos=Fifos(self.top, (self.common_dir,)))
-
-    def quiet_git(self, settings: dict[str, str]) -> Git:
-        """Git in this checkout that runs no filter; see ``without_filters``."""
-        return replace(self.git, config=without_filters(settings))
 
 
 def locate(folder: Path) -> Checkout | None:
@@ -158,21 +157,6 @@ def _folds_case(top: Path) -> bool:
         return False
 
 
-def without_filters(settings: dict[str, str]) -> tuple[str, ...]:
-    """Return settings under which no filter program runs, and no file hides behind another."""
-    drivers = {
-        name[len("filter.") :].rpartition(".")[0] for name in settings if name.startswith("filter.")
-    }
-    filters = (
-        f"filter.{driver}.{key}"
-        for driver in sorted(drivers)
-        if "=" not in driver
-        for key in ("smudge=", "clean=", "process=", "required=false")
-    )
-    case = ("core.ignoreCase=false",) if settings.get("core.ignorecase") == "false" else ()
-    return (*case, *filters)
-
-
 def read_rules(
     checkout: Checkout, settings: dict[str, str], names: Iterable[bytes]
 ) -> tuple[bytes, bytes]:
@@ -193,15 +177,16 @@ def read_rules(
             (ignore if base == b".gitignore" else attributes).append((folder, text))
     info = checkout.common_dir / "info"
     general = (
-        _user_file(settings, "core.excludesfile", "ignore"),
-        read_plain_file(info / "exclude"),
+        read_plain_file(user_rules(settings, "core.excludesfile", checkout.top)),
+        read_plain_file(os.path.realpath(info / "exclude")),
     )
     return (
         merge_ignore_rules(ignore, general=b"\n".join(text or b"" for text in general)),
         merge_attribute_rules(
             attributes,
-            general=_user_file(settings, "core.attributesfile", "attributes") or b"",
-            particular=read_plain_file(info / "attributes") or b"",
+            general=read_plain_file(user_rules(settings, "core.attributesfile", checkout.top))
+            or b"",
+            particular=read_plain_file(os.path.realpath(info / "attributes")) or b"",
         ),
     )
 
@@ -296,12 +281,20 @@ def _folder_mark(folder: Path) -> tuple[tuple[str, int, int, int, int], ...] | N
     )
 
 
-def _user_file(settings: dict[str, str], key: str, default: str) -> bytes | None:
+def user_rules(settings: Mapping[str, str], key: str, top: Path) -> Path:
+    """Return where the user's own rules lie, whether there are any or not.
+
+    Args:
+        settings: effective configuration.
+        key: ``core.excludesfile`` or ``core.attributesfile``.
+        top: what a relative path is relative to.
+    """
     named = settings.get(key)
     if named is None:
         base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-        named = f"{base}/git/{default}"
-    return read_plain_file(Path(os.path.expanduser(named)))  # noqa: PTH111 - "~user" too
+        named = f"{base}/git/{_DEFAULT_RULES[key]}"
+    # Such files are often links, into a folder of dotfiles say.
+    return Path(os.path.realpath(top / os.path.expanduser(named)))  # noqa: PTH111 - "~user" too
 
 
 def _has_git_entry(folder: Path) -> bool:

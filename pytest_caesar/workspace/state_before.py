@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,52 +97,108 @@ def is_within(path: bytes, folders: Iterable[bytes]) -> bool:
     return any(path == folder or path.startswith(folder + b"/") for folder in folders)
 
 
-def observer_config(settings: dict[str, str], object_format: str) -> bytes:
+_SHAPING = (
+    "core.autocrlf",
+    "core.eol",
+    "core.fileMode",
+    "core.symlinks",
+    "core.ignoreCase",
+    "core.precomposeUnicode",
+    "core.bigFileThreshold",
+)
+"""What the user's checkout looks like is the user's: conversions that follow from these
+must give the same files, or every line would count as changed."""
+
+_CHECKOUT_ONLY = (
+    "core.protectNTFS",
+    "core.protectHFS",
+    "checkout.workers",
+    "checkout.thresholdForParallelism",
+)
+"""What else of the user's holds where files are written."""
+
+
+def observer_config(settings: Mapping[str, str], object_format: str) -> bytes:
     """Return the configuration of the observer's git directory.
 
     Args:
         settings: the user's effective settings, names in lower case.
         object_format: ``sha1`` or ``sha256``.
     """
-    lines = [
-        "[core]",
-        f"\trepositoryFormatVersion = {int(object_format != 'sha1')}",
-        "\tbare = false",
-        # What the user's checkout looks like is the user's: conversions that follow from these
-        # must give the same files, or every line would count as changed.
-        *(
-            f"\t{name} = {_value(settings[name.lower()])}"
-            for name in (
-                "core.autocrlf",
-                "core.eol",
-                "core.fileMode",
-                "core.symlinks",
-                "core.ignoreCase",
-                "core.precomposeUnicode",
-                "core.bigFileThreshold",
-            )
-            if name.lower() in settings
-        ),
-        "\tsafeCrlf = false",
-        "\ttrustCtime = true",
-        "\tcheckStat = default",
-        "\tuntrackedCache = false",
+    core = {
         # Names that are dangerous elsewhere are shown, not hidden.
-        "\tprotectNTFS = false",
-        "\tprotectHFS = false",
-        "\tlooseCompression = 1",
-        "\tfsync = none",
+        "core.protectNTFS": "false",
+        "core.protectHFS": "false",
+        "core.looseCompression": "1",
+        "core.fsync": "none",
         # The agent's would win over our own pack, and name other trees than ours.
-        "\tmultiPackIndex = false",
-        "[index]",
-        "\tsparse = false",
-        "[core]",
-        "\tsparseCheckout = true",
-    ]
-    lines = [line.replace("\tcore.", "\t") for line in lines]
+        "core.multiPackIndex": "false",
+        "core.sparseCheckout": "true",
+    }
+    return _config({**_taken(settings, _SHAPING), **core}, object_format)
+
+
+def checkout_config(
+    settings: Mapping[str, str], object_format: str, *, attributes: Path, excludes: Path
+) -> bytes:
+    """Return a configuration under which git treats the user's files as the user's would.
+
+    It names no driver, so that no program runs, whatever attributes ask for.
+
+    Args:
+        settings: the user's effective settings, names in lower case.
+        object_format: ``sha1`` or ``sha256``.
+        attributes: the user's own file of attribute rules; it need not exist.
+        excludes: the same of ignore rules.
+    """
+    values = {
+        **_taken(settings, (*_SHAPING, *_CHECKOUT_ONLY)),
+        "core.attributesFile": os.fspath(attributes),
+        "core.excludesFile": os.fspath(excludes),
+        # An index in two files cannot be remembered as one.
+        "core.splitIndex": "false",
+    }
+    if is_sparse(settings):
+        values["core.sparseCheckout"] = "true"
+        values.update(_taken(settings, ("core.sparseCheckoutCone",)))
+    return _config(values, object_format)
+
+
+def is_sparse(settings: Mapping[str, str]) -> bool:
+    """Tell whether only a part of the files is to be checked out."""
+    return is_on(settings.get("core.sparsecheckout", "false"))
+
+
+def is_on(value: str) -> bool:
+    """Tell whether a setting says yes."""
+    return value.lower() in ("true", "yes", "on", "1")
+
+
+def _taken(settings: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    return {name: settings[name.lower()] for name in names if name.lower() in settings}
+
+
+def _config(values: Mapping[str, str], object_format: str) -> bytes:
+    fixed = {
+        "core.repositoryFormatVersion": str(int(object_format != "sha1")),
+        "core.bare": "false",
+        "core.safeCrlf": "false",
+        "core.trustCtime": "true",
+        "core.checkStat": "default",
+        "core.untrackedCache": "false",
+        "index.sparse": "false",
+    }
     if object_format != "sha1":
-        lines += ["[extensions]", f"\tobjectFormat = {object_format}"]
-    return ("\n".join(lines) + "\n").encode()
+        fixed["extensions.objectFormat"] = object_format
+    lines: list[str] = []
+    section = ""
+    for name, value in sorted({**values, **fixed}.items()):
+        head, _, key = name.partition(".")
+        if head != section:
+            section = head
+            lines.append(f"[{head}]")
+        lines.append(f"\t{key} = {_value(value)}")
+    return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
 
 
 def _value(text: str) -> str:

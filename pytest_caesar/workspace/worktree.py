@@ -19,9 +19,11 @@ from pytest_caesar.workspace.errors import (
     WorktreeImpossibleError,
 )
 from pytest_caesar.workspace.git import Git, GitError, Running
+from pytest_caesar.workspace.git_directory import elsewhere
 from pytest_caesar.workspace.naming import branch_name, named
+from pytest_caesar.workspace.quiet_git import quiet_git
 from pytest_caesar.workspace.repository_state import Checkout
-from pytest_caesar.workspace.state_before import read_plain_file
+from pytest_caesar.workspace.state_before import is_sparse, read_plain_file
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 MAX_BRANCHES = 100
@@ -58,27 +60,55 @@ def create(
     top = checkout.top / ".caesar" / "wt" / request.task_id
     if os.path.lexists(top):
         raise OccupiedError(what=str(top), remedy="Remove it, or choose another task id.")
-    git = checkout.quiet_git(settings)
-    status = git.start(
-        "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
-    )
-    try:
-        _make_room(checkout, undo)
-        undo.callback(_remove_empty_folders, checkout.common_dir / "refs" / "heads" / "caesar")
-        branch = _make_refs(git, request, checkout.head, undo)
-        undo.callback(_destroy, top, checkout.common_dir)
-        # An index in two files cannot be remembered as one, whatever the user has set.
-        whole = replace(git, config=(*git.config, "core.splitIndex=false"))
-        if is_plain(settings):
-            add_plainly(whole, checkout.common_dir, top, branch)
-        else:
-            whole.run("worktree", "add", "--quiet", str(top), branch)
-        made = _checked(top, checkout)
-        diagnostics = _uncommitted(git, status, checkout)
-    except BaseException:
-        status.stop()
-        raise
+    git = checkout.git
+    with quiet_git(checkout, settings) as quiet:
+        status = quiet.start(
+            "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
+        )
+        try:
+            _make_room(checkout, undo)
+            undo.callback(_remove_empty_folders, checkout.common_dir / "refs" / "heads" / "caesar")
+            branch = _make_refs(git, request, checkout.head, undo)
+            undo.callback(_destroy, top, checkout.common_dir)
+            notes = _note_down(git, settings, checkout.common_dir, top, branch)
+            fresh = replace(checkout, top=top, git_dir=notes)
+            if is_sparse(settings):  # with patterns of its own
+                with quiet_git(fresh, settings) as sparse:
+                    _check_out(sparse, fresh)
+            else:
+                _check_out(elsewhere(quiet, top=top, index=notes / "index"), fresh)
+            made = _checked(top, notes, checkout)
+            filters = any(name.startswith("filter.") for name in settings)
+            diagnostics = _uncommitted(quiet, status, checkout, filters=filters)
+        except BaseException:
+            status.stop()
+            raise
     return Made(made, branch, diagnostics)
+
+
+def _note_down(
+    git: Git, settings: dict[str, str], common_dir: Path, top: Path, branch: str
+) -> Path:
+    """Make a worktree without files; return the folder in which git keeps notes about it."""
+    if is_plain(settings):
+        return add_plainly(common_dir, top, branch)
+    git.run("worktree", "add", "--quiet", "--no-checkout", str(top), branch)
+    text = os.fsdecode(read_plain_file(top / ".git", 8192) or b"").rstrip("\n")
+    if not text.startswith("gitdir: "):
+        raise OccupiedError(what=str(top), remedy="Git made no worktree there; check the disk.")
+    return Path(os.path.normpath(top / text[8:]))
+
+
+def _check_out(quiet: Git, checkout: Checkout) -> None:
+    """Write the files of a fresh worktree, and its index."""
+    assert checkout.head is not None
+    locked = checkout.git_dir / "locked"
+    if not os.path.lexists(locked):
+        # Until all is there, a prune beside us must not take it for a leftover.
+        locked.write_bytes(b"initializing\n")
+    quiet.run("read-tree", "--reset", "-u", checkout.head)
+    (checkout.git_dir / "ORIG_HEAD").write_bytes(f"{checkout.head}\n".encode())
+    locked.unlink()
 
 
 def is_plain(settings: dict[str, str]) -> bool:
@@ -90,15 +120,17 @@ def is_plain(settings: dict[str, str]) -> bool:
     )
 
 
-def add_plainly(git: Git, common_dir: Path, top: Path, branch: str) -> None:
-    """Do what ``git worktree add`` does, with one process instead of three.
+def add_plainly(common_dir: Path, top: Path, branch: str) -> Path:
+    """Do what ``git worktree add --no-checkout`` does, without a process.
 
     A test suite pays for a worktree with every delegation. The files are those of
     gitrepository-layout(5), and a test compares them with git's own.
 
+    Returns:
+        The folder in which git keeps notes about the worktree; it says that it is locked.
+
     Raises:
         OccupiedError: git knows a worktree of that name.
-        GitError: the files could not be checked out.
     """
     notes = common_dir / "worktrees" / top.name
     notes.parent.mkdir(exist_ok=True)
@@ -108,15 +140,13 @@ def add_plainly(git: Git, common_dir: Path, top: Path, branch: str) -> None:
         raise OccupiedError(
             what=str(notes), remedy="Run git worktree prune, or choose another task id."
         ) from None
-    # Until all is there, a prune beside us must not take it for a leftover.
     (notes / "locked").write_bytes(b"initializing\n")
     (notes / "gitdir").write_bytes(os.fsencode(top / ".git") + b"\n")
     top.mkdir(parents=True)
     (top / ".git").write_bytes(b"gitdir: " + os.fsencode(notes) + b"\n")
     (notes / "commondir").write_bytes(b"../..\n")
     (notes / "HEAD").write_bytes(f"ref: refs/heads/{branch}\n".encode())
-    replace(git, folder=top).run("reset", "--hard", "--quiet", "--no-recurse-submodules")
-    (notes / "locked").unlink()
+    return notes
 
 
 def hide(folder: Path) -> None:
@@ -252,11 +282,8 @@ def _destroy(top: Path, common_dir: Path) -> None:
         notes.rmdir()  # only when it is empty, as git does
 
 
-def _checked(top: Path, checkout: Checkout) -> Checkout:
-    """Return the checkout that git made at ``top``."""
-    text = os.fsdecode(read_plain_file(top / ".git", 8192) or b"").strip()
-    if not text.startswith("gitdir: "):
-        raise OccupiedError(what=str(top), remedy="Git made no worktree there; check the disk.")
+def _checked(top: Path, notes: Path, checkout: Checkout) -> Checkout:
+    """Return the checkout that was made at ``top``."""
     if not (top / checkout.prefix).is_dir():
         assert checkout.head is not None
         raise WorktreeImpossibleError(
@@ -264,10 +291,12 @@ def _checked(top: Path, checkout: Checkout) -> Checkout:
             problem=f"commit {checkout.head[:12]} does not hold this folder",
             remedy="Commit something in it, or ask for isolation 'inplace'.",
         )
-    return replace(checkout, top=top, git_dir=top / text[8:])
+    return replace(checkout, top=top, git_dir=notes)
 
 
-def _uncommitted(git: Git, status: Running, checkout: Checkout) -> tuple[Diagnostic, ...]:
+def _uncommitted(
+    git: Git, status: Running, checkout: Checkout, *, filters: bool
+) -> tuple[Diagnostic, ...]:
     assert checkout.head is not None
     try:
         output = status.finish().stdout
@@ -281,7 +310,7 @@ def _uncommitted(git: Git, status: Running, checkout: Checkout) -> tuple[Diagnos
         paths.append(os.fsdecode(record[3:]))
         if record[:1] in b"RC":
             next(fields, None)
-    if paths and git.config:
+    if paths and filters:
         # Without its filter such a file looks changed to git.
         stdin = b"".join(os.fsencode(path) + b"\0" for path in paths)
         said = git.run("check-attr", "-z", "--stdin", "filter", stdin=stdin).records

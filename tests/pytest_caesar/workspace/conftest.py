@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pytest_caesar.workspace.git_program import find_git
 from pytest_caesar.workspace.repository import Repository
 
 
@@ -16,6 +18,13 @@ def user_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     return config
+
+
+@pytest.fixture(autouse=True)
+def git_of_the_machine() -> Iterator[None]:
+    """The git that is found first is that of the machine again for the next test."""
+    yield
+    find_git.cache_clear()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.git_program import find_git
 
 
 def test_git_is_never_taken_for_a_process_of_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +51,10 @@ def test_a_missing_git_is_named_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(GitError, match=r"git could not be started .* Install git"):
+    find_git.cache_clear()
+    with pytest.raises(
+        GitError, match=r"git could not be started \(no program .* install git, or put it on PATH"
+    ):
         Git(tmp_path).run("version")
 
 
@@ -60,6 +64,7 @@ def test_a_git_that_hangs_is_stopped_also_while_time_is_frozen(
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    find_git.cache_clear()
     with (
         freezegun.freeze_time("2020-01-01"),
         pytest.raises(GitError, match=r"did not end within 0\.2 s"),
@@ -75,6 +80,7 @@ def test_output_of_any_size_on_both_streams_is_kept_whole(
     )
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    find_git.cache_clear()
     result = Git(tmp_path).run("anything", stdin=b"x" * 3_000_000)
     assert (len(result.stdout), len(result.stderr)) == (3_000_000, 3_000_000)
 
@@ -94,7 +100,9 @@ def test_a_git_that_works_or_waits_for_its_children_is_not_stopped_as_asleep(
     (tmp_path / "git").write_text("#!/bin/sh\nsleep 0.5\necho done\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    find_git.cache_clear()
     assert Git(tmp_path).run("anything").lines == ["done"]
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    find_git.cache_clear()
     with pytest.raises(GitError, match=r"did nothing for 0\.1 s"):
         Git(tmp_path).run("anything")

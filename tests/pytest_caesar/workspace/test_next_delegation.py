@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.workspace.errors import RepositoryError
+from pytest_caesar.workspace.git_program import find_git
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.repository import Repository
 from tests.pytest_caesar.workspace.support import actions, ask, observed, script, sh, work
@@ -90,3 +91,72 @@ def test_fifos_that_an_agent_left_do_not_stop_the_next_one(
     os.mkfifo(repo.path / where)
     observation = observed(repo, script("echo two > a.txt"), isolation=isolation)
     assert actions(observation) == {"a.txt": "modified"}
+
+
+WHERE = {
+    "the configuration": "cat inc >> config",
+    "an include": "git config include.path inc",
+    "an include for our branches": "git config 'includeIf.onbranch:caesar/**.path' inc",
+    "an include for worktrees": "git config 'includeIf.gitdir:**/worktrees/**.path' inc",
+    "a configuration of worktrees": "git config extensions.worktreeConfig true;"
+    " cp inc config.worktree",
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("name", ["x", "a=b"])
+def test_a_driver_that_an_agent_configured_runs_nothing(
+    repo: Repository, tmp_path: Path, where: str, name: str
+) -> None:
+    ran = tmp_path / "ran"
+    evil = tmp_path / "evil"
+    evil.write_text(f"#!/bin/sh\nenv > '{ran}'\ncat\n")
+    evil.chmod(0o755)
+    odd = "".join(f'[filter "{other}"]\n\tsmudge = x\n' for other in ("b l", 'q\\"x', "é"))
+
+    def agent(folder: Path) -> None:
+        (repo.path / ".git" / "inc").write_text(
+            f'{odd}[filter "{name}"]\n\tsmudge = {evil}\n\tclean = {evil}\n\tprocess = {evil}\n'
+            f"\trequired = true\n[core]\n\tfsmonitor = {evil}\n\thooksPath = {tmp_path}\n"
+        )
+        rules = f"echo '* filter={name}' >> info/attributes"
+        sh(f"{WHERE[where]}; {rules}", repo.path / ".git")
+
+    work(repo, agent)
+    # A status of the project would now ask the filter, too.
+    repo.write("a.txt", "two\n")
+    for isolation in ("worktree", "inplace"):
+        task_id = f"t_2_{isolation}"
+        seen = observed(repo, script("echo 3 > b"), task_id=task_id, isolation=isolation)
+        assert actions(seen) == {"b": "created"}
+    assert not ran.exists()
+
+
+def test_the_git_that_was_found_first_is_the_one_that_looks(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = tmp_path / "bin"
+    earlier.mkdir()
+    monkeypatch.setenv("PATH", f"{earlier}:{os.environ['PATH']}")
+    find_git.cache_clear()
+
+    def agent(folder: Path) -> None:
+        sh("echo two > a.txt", folder)
+        (earlier / "git").write_text("#!/bin/sh\nexit 0\n")
+        (earlier / "git").chmod(0o755)
+
+    assert actions(observed(repo, agent)) == {"a.txt": "modified"}
+
+
+def test_a_git_that_was_replaced_verifies_nothing(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {find_git().path} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    find_git.cache_clear()
+    _, observation = work(repo, lambda _: program.write_text("#!/bin/sh\nexit 0\n"))
+    assert observation.verified is False
+    assert f"{program} is another file than when it was found" in observation.diagnostics[0].message

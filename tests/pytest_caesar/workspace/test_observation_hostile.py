@@ -17,6 +17,7 @@ import pytest
 from pytest_caesar.workspace import observer as observer_module
 from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.force_added import MAX_SHARED, _shared_part
+from pytest_caesar.workspace.git_program import find_git
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.observation import ignored_paths, observe
@@ -672,6 +673,7 @@ def put_before_git(folder: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> 
     program.write_text(f'#!/bin/sh\ncase "$GIT_DIR $*" in\n{case};;\nesac\nexec {git} "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    find_git.cache_clear()
 
 
 def test_a_full_disk_of_the_repository_hides_nothing(
@@ -705,6 +707,7 @@ def test_an_interrupted_observation_leaves_no_git_behind(
     slow.write_text(f"#!/bin/sh\necho $$ >> '{tmp_path}/pids'\nexec sleep 60\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    find_git.cache_clear()
 
     class Stopped(BaseException):
         pass
