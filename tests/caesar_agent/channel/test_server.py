@@ -108,8 +108,8 @@ def test_an_agent_reads_asks_tells_and_submits(task_dir: Path, connect: Any) -> 
 
     async def main() -> None:
         async with connect(task_dir) as client:
-            tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == list(tools.DESCRIPTIONS)
+            listed = (await client.list_tools()).tools
+            assert [tool.name for tool in listed] == list(tools.DESCRIPTIONS)
             task = shown(await client.call_tool("get_task", {}))
             assert (task["id"], task["objective"]) == ("t_1", "Fix the parser.")
             assert shown(await client.call_tool("report_progress", {"message": "half", "pct": 50}))
@@ -155,9 +155,9 @@ def test_the_tools_carry_their_schemas_and_descriptions(task_dir: Path) -> None:
     async def work(client: Client) -> Any:
         return (await client.list_tools()).tools
 
-    tools = with_client(task_dir, work)
-    assert {tool.name: tool.input_schema for tool in tools} == tools.INPUT_SCHEMAS
-    assert {tool.name: tool.description for tool in tools} == tools.DESCRIPTIONS
+    listed = with_client(task_dir, work)
+    assert {tool.name: tool.input_schema for tool in listed} == tools.INPUT_SCHEMAS
+    assert {tool.name: tool.description for tool in listed} == tools.DESCRIPTIONS
     for schema in tools.INPUT_SCHEMAS.values():
         Draft7Validator.check_schema(schema)
 

@@ -119,11 +119,11 @@ def test_a_log_with_a_hole_of_a_terabyte_is_appended_to(path: Path) -> None:
         file.truncate(2**40)
         file.seek(0, os.SEEK_END)
         file.write(b"\n" + line(seq=6))
-    log = EventLog(path, task_id="t_1")
+    appender = EventLog(path, task_id="t_1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log, "MAX_LOOK_BYTES", 2**20)
-        assert log.append(type="message", text="a").seq == 7
-    assert log.append(type="message", text="b").seq == 8
+        assert appender.append(type="message", text="a").seq == 7
+    assert appender.append(type="message", text="b").seq == 8
 
 
 def test_what_was_cut_off_is_not_glued_to_the_next_event(path: Path) -> None:
