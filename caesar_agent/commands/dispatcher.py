@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ USAGE_ERROR = 2
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells count it."""
+
+HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that a command which answers them itself may have blocked before it is imported."""
 
 OWN_PACKAGES = ("caesar_agent", "pytest_caesar")
 """What is never missing because something was not installed."""
@@ -97,6 +101,7 @@ class Dispatcher:
             refused = self._refuse(problem)
             return code or refused
         finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
             settle(sys.stderr)
         return code
 

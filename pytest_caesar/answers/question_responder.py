@@ -14,6 +14,7 @@ from caesar_agent.mailbox.events import MailboxEvents
 from caesar_agent.mailbox.mailbox import AskedQuestion, Mailbox
 from caesar_agent.mailbox.reader import MAX_DIAGNOSTICS
 from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic, pause
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Attendance:
         directory: TaskDirectory,
         *,
         task_id: str,
-        abort: threading.Event | None = None,
+        abort: Cancellation | None = None,
     ) -> None:
         self.questions: tuple[AskedQuestion, ...] = ()
         self.diagnostics: tuple[Diagnostic, ...] = ()

@@ -14,6 +14,7 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.mailbox.mailbox import AskedQuestion
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.answers.question_responder import Attendance
+from pytest_caesar.supervision.cancellation import Cancellation
 
 Match: TypeAlias = "str | re.Pattern[str] | Callable[[AskedQuestion], object]"
 """Which questions a script is for: a text that the question contains, a pattern that is
@@ -195,7 +196,7 @@ class ScriptedAnswers:
         directory: TaskDirectory,
         *,
         task_id: str,
-        abort: threading.Event | None = None,
+        abort: Cancellation | None = None,
     ) -> Attendance:
         """Answer the questions of one task, from a thread, while a ``with`` block runs.
 

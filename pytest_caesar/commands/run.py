@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from caesar_agent.commands.dispatcher import INTERRUPTED, USAGE_ERROR
+from caesar_agent.commands.dispatcher import HELD_BACK, INTERRUPTED, USAGE_ERROR
 from caesar_agent.commands.events import describe
 from caesar_agent.console import one_line, printable
 from caesar_agent.documents import Event
@@ -19,7 +20,7 @@ from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
-from pytest_caesar.orchestrator.interrupted_run import left_by
+from pytest_caesar.orchestrator.interrupted_run import LeftBehind, left_by
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.project_root import project_around
@@ -27,6 +28,7 @@ from pytest_caesar.orchestrator.request import DelegationError
 from pytest_caesar.runs.failing_codes import is_refuted
 from pytest_caesar.runs.record import failure_as_json, run_as_json
 from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.cancellation import Interruption, stoppable
 from pytest_caesar.supervision.supervisor import LINGER
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Delegate one task to one agent and tell what came of it. "
         "Exit code: 0 when the process succeeded, the report says success, and neither a gate nor "
         "a broken promise to change nothing says otherwise; 1 otherwise, 2 for usage and "
-        "configuration.",
+        "configuration, 128 and the number of the signal after Ctrl-C, SIGTERM or SIGHUP, which "
+        "end the agent within a second and a half.",
     )
     parser.add_argument("agent", metavar="AGENT", help="as for pytest --caesar-agent")
     parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent is to do")
@@ -117,34 +120,62 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Delegate, and tell what came of it."""
-    try:
-        result = _delegate(args)
-    except CaesarError as error:
-        if args.json:
-            failure = failure_as_json(error, agent=args.agent)
-            failure["error"]["message"] = in_options(failure["error"]["message"])
-            _print(_as_json(failure), USAGE_ERROR)
-        else:
-            tell(f"pytest-caesar: {in_options(str(error))}\n")
-        return USAGE_ERROR
-    except KeyboardInterrupt as error:
-        tell(_interrupted(error))
-        return INTERRUPTED
-    code = 0 if result.succeeded and not is_refuted(result) else 1
+    with stoppable():
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+            result = _delegate(args)
+        except CaesarError as error:
+            return _told_failure(args, error, USAGE_ERROR)
+        except KeyboardInterrupt as error:
+            return _told_interruption(args, error)
+        code = 0 if result.succeeded and not is_refuted(result) else 1
+        return _told(args, result, code)
+
+
+def _told(args: argparse.Namespace, result: Run, code: int) -> int:
     if args.json:
         return _print(_as_json(run_as_json(result)), code)
     return _print(describe_run(result, width=width_of(sys.stdout)), code)
 
 
-def _interrupted(error: KeyboardInterrupt) -> str:
-    left = left_by(error)
-    if left is None:
-        return "pytest-caesar: interrupted before an agent was started\n"
-    return (
-        "pytest-caesar: interrupted; the agent was ended\n"
-        f"its work is in: {printable(str(left.workspace))}\n"
-        f"task directory: {printable(str(left.task_dir))}\n"
-    )
+def _told_failure(args: argparse.Namespace, error: CaesarError, code: int) -> int:
+    if args.json:
+        failure = failure_as_json(error, agent=args.agent)
+        failure["error"]["message"] = in_options(failure["error"]["message"])
+        return _print(_as_json(failure), code)
+    tell(f"pytest-caesar: {in_options(str(error))}\n")
+    return code
+
+
+class DelegationInterruptedError(CaesarError):
+    """Ctrl-C or a signal came, and there is no run to tell of.
+
+    Attributes:
+        left: where the work of the agent lies, or None when none was started.
+    """
+
+    left: LeftBehind | None
+
+    def message(self) -> str:
+        """Say what is left, and where."""
+        if self.left is None:
+            return "interrupted before an agent was started"
+        return (
+            "interrupted; the agent was stopped\n"
+            f"its work is in: {printable(str(self.left.workspace))}\n"
+            f"task directory: {printable(str(self.left.task_dir))}"
+        )
+
+
+def _told_interruption(args: argparse.Namespace, error: KeyboardInterrupt) -> int:
+    """Tell of the run as far as it came; ``diff``, ``apply`` and ``clean`` work on it."""
+    code = INTERRUPTED
+    if isinstance(error, Interruption):
+        code = 128 + error.number
+        if isinstance(error.result, Run):
+            tell("pytest-caesar: interrupted; the agent was stopped\n")
+            return _told(args, error.result, code)
+    return _told_failure(args, DelegationInterruptedError(left=left_by(error)), code)
 
 
 def _project(args: argparse.Namespace) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pytest_caesar.conformance.surroundings import Surroundings, reads_stdin, su
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.session.session import CaesarSession
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.workspace.repository import Repository
 
 PLACE = "caesar ü 'q\" $x"
@@ -51,7 +51,7 @@ class HostileOrchestrator(Orchestrator):
         self._numbers = itertools.count(1)
 
     def _delegation(
-        self, agent: AgentTarget | str | None, cancelled: threading.Event, **wishes: Any
+        self, agent: AgentTarget | str | None, cancelled: Cancellation, **wishes: Any
     ) -> Delegation:
         delegation = super()._delegation(agent, cancelled, **wishes)
         number = next(self._numbers)

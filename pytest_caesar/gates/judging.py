@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,7 @@ from pytest_caesar.gates.gates import (
     check_score,
 )
 from pytest_caesar.orchestrator.starting import task_environment
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic
 from pytest_caesar.supervision.environment import build_environment, make_home
 from pytest_caesar.supervision.outcome import Outcome
@@ -50,7 +50,7 @@ def judge_run(
     *,
     tree: Path,
     settings: OrchestratorSettings,
-    cancelled: threading.Event,
+    cancelled: Cancellation,
 ) -> Run:
     """Ask every gate in turn, and return the run with what they say.
 
@@ -118,7 +118,7 @@ def _run_command(
     run: Run,
     environment: Mapping[str, str],
     settings: OrchestratorSettings,
-    cancelled: threading.Event,
+    cancelled: Cancellation,
 ) -> GateResult:
     timeout, grace = fit(gate.timeout, settings.grace, settings.seconds_left())
     begun = monotonic()

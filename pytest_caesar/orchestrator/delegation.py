@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -43,6 +42,7 @@ from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.runs.record import write_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import fit
@@ -113,7 +113,7 @@ class Delegation:
     system_prompt: str = ""
     remarks: tuple[Diagnostic, ...] = ()
     answers: ScriptedAnswers | None = None
-    cancelled: threading.Event
+    cancelled: Cancellation
     inherited: Inherited | None = None
     nest: Callable[..., Nesting] | None = None
     performer: Performer = field(default_factory=LiveAgent)
@@ -264,6 +264,7 @@ class Delegation:
             copy=worktree.copy,
             link=worktree.link,
             setup=worktree.setup,
+            cancelled=self.cancelled.is_set,
             adopt=request.workspace,
             base_ref=request.base_ref,
             placed=request.placed,

@@ -121,7 +121,7 @@ class Narration:
             self._append(type="error", message=text, fatal=True)
         elif outcome.status == "cancelled":
             self._append(
-                type="error", message="the task was cancelled; the agent was ended", fatal=True
+                type="error", message="the task was cancelled; the agent was stopped", fatal=True
             )
         else:
             # A log that takes its time is read a second time only where there is no other way.

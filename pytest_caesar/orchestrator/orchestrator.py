@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.agents.capabilities import capabilities_of
 from pytest_caesar.agents.config import Config, Role, load_config
@@ -42,6 +42,7 @@ from pytest_caesar.orchestrator.request import (
 )
 from pytest_caesar.orchestrator.starting import search_path
 from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.cancellation import Cancellation, interruptible
 
 if TYPE_CHECKING:
     from pytest_caesar.gates.gates import GateLike
@@ -157,10 +158,11 @@ class Orchestrator:
         Raises:
             CaesarError: the delegation was refused, or the agent could not be started;
                 no worktree, branch or folder is left behind.
+            Interruption: Ctrl-C or a signal came; the run is recorded, as cancelled.
         """
         delegation = self._delegation(
             as_given(agent),
-            threading.Event(),
+            Cancellation(),
             objective=objective,
             context=context,
             constraints=constraints,
@@ -180,7 +182,7 @@ class Orchestrator:
             promised=promised,
             task_fields=task_fields,
         )
-        return self._finish(delegation.carry_out())
+        return self._carry_out(delegation)
 
     @overload
     def dispatch(self, units: UnitLike, **wishes: Any) -> Dispatched: ...
@@ -216,7 +218,7 @@ class Orchestrator:
         Raises:
             CaesarError: the delegation was refused before anything was written.
         """
-        cancelled = threading.Event()
+        cancelled = Cancellation()
         delegation = self._delegation(as_given(agent), cancelled, objective=objective, **wishes)
         target = delegation.agent
         if isinstance(target, FunctionAgent) and not target.subprocess:
@@ -224,7 +226,7 @@ class Orchestrator:
                 problem=f"{target.target} runs in this process, which cannot be done in the "
                 "background: use delegate(), or an agent that is a process of its own"
             )
-        return PendingRun(lambda: self._finish(delegation.carry_out()), cancelled)
+        return PendingRun(lambda: self._carry_out(delegation), cancelled)
 
     def check(
         self, objective: str, *, agent: AgentTarget | str | Path | None = None, **wishes: Any
@@ -234,7 +236,7 @@ class Orchestrator:
         Raises:
             CaesarError: as ``delegate``; nothing was written in any case.
         """
-        planned = self._planned(as_given(agent), threading.Event(), objective=objective, **wishes)
+        planned = self._planned(as_given(agent), Cancellation(), objective=objective, **wishes)
         planned.check()
 
     def _wished(self, agent: AgentTarget | str | None, config: Config, **wishes: Any) -> Request:
@@ -258,19 +260,23 @@ class Orchestrator:
             return self.inherited.config
         return load_config(self.project, user_config=self.settings.user_config)
 
-    def _finish(self, run: Run) -> Run:
-        self.runs.append(run)
+    def _carry_out(self, delegation: Delegation) -> Run:
+        """Carry a delegation out; Ctrl-C and the like end it, and take effect once it is known."""
+        with interruptible(delegation.cancelled) as signals:
+            run = delegation.carry_out()
+            self.runs.append(run)
+            signals.result, signals.record = run, printable(str(run.task_dir))
         return run
 
     def _delegation(
-        self, agent: AgentTarget | str | None, cancelled: threading.Event, **wishes: Any
+        self, agent: AgentTarget | str | None, cancelled: Cancellation, **wishes: Any
     ) -> Delegation:
         """Return all that is decided before anything is written, under a new id."""
         planned = self._planned(agent, cancelled, **wishes)
         return replace(planned, task_id=check_task_id(self.new_id()))
 
     def _planned(
-        self, agent: AgentTarget | str | None, cancelled: threading.Event, **wishes: Any
+        self, agent: AgentTarget | str | None, cancelled: Cancellation, **wishes: Any
     ) -> Delegation:
         config = self._config()
         request = self._wished(agent, config, **wishes)

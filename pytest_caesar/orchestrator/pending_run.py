@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable
 
 from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.cancellation import INTERRUPTED_GRACE, Cancellation
 
 
 class PendingRun:
     """A delegation that goes on in the background."""
 
-    def __init__(self, work: Callable[[], Run], cancelled: threading.Event) -> None:
+    def __init__(self, work: Callable[[], Run], cancelled: Cancellation) -> None:
         self._cancelled = cancelled
         self._run: Run | None = None
         self._error: BaseException | None = None
@@ -39,7 +40,11 @@ class PendingRun:
         Raises:
             CaesarError: the agent could not be started, as ``Orchestrator.delegate`` does.
         """
-        self._thread.join()
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self._cancelled.hurry(INTERRUPTED_GRACE)
+            raise
         if self._error is not None:
             raise self._error
         assert self._run is not None

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shlex
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from pytest_caesar.orchestrator.delivered_report import Delivery
 from pytest_caesar.orchestrator.in_process.function_run import run_function
 from pytest_caesar.orchestrator.live_events import Narration
 from pytest_caesar.orchestrator.nested.permission import guard_of
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.environment import build_environment, make_home
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
@@ -66,7 +66,7 @@ class Start:
     log: Log
     narration: Narration
     settings: OrchestratorSettings
-    cancelled: threading.Event
+    cancelled: Cancellation
     frozen: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
 
 

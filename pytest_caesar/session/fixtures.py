@@ -16,6 +16,7 @@ from pytest_caesar.session.session import CaesarSession, NoAgent
 from pytest_caesar.settings.settings import orchestrator_settings
 from pytest_caesar.snapshots.fixture import CaesarSnapshot
 from pytest_caesar.supervision import reaper
+from pytest_caesar.supervision.cancellation import listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +44,9 @@ def make_orchestrator(
         options["performer"] = functools.partial(cassette.performer, answers=options.get("answers"))
         session.state_of(request.node).judges.append(cassette.judge)
     reaper.prepare()
+    signals = listening()
+    signals.__enter__()
+    request.addfinalizer(lambda: signals.__exit__(None, None, None))
     if session.is_worker:
         reaper.watch_parent()
     kind: Callable[..., Orchestrator] = Orchestrator

@@ -97,6 +97,7 @@ class CaesarSession:
         self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
         self._with_snapshots: set[str] = set()
         self._current: TestState | None = None
+        self._item: pytest.Item | None = None
 
     # --- agents under test -------------------------------------------------------------
 
@@ -165,6 +166,7 @@ class CaesarSession:
         state = item.stash.get(STATE, None)
         if state is None:
             state = self._current = item.stash[STATE] = TestState()
+            self._item = item
         return state
 
     @pytest.hookimpl(tryfirst=True)
@@ -212,6 +214,16 @@ class CaesarSession:
                 self._current = None
                 del item.stash[STATE]  # items live as long as the session, runs are large
         return report
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Count the runs of the test that was broken off: no report comes that would bring them."""
+        if self._item is None or STATE not in self._item.stash:
+            return
+        item = self._item
+        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", None, "call")
+        self._send(item, item.stash[STATE], report)
+        if not self.is_worker:
+            self.take(report)
 
     def _send(self, item: pytest.Item, state: TestState, report: pytest.TestReport) -> None:
         new = state.runs[state.sent :]

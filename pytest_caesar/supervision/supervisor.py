@@ -6,7 +6,6 @@ import math
 import os
 import signal
 import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.supervision import processes
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic
 from pytest_caesar.supervision.ending import Asked, Ending, outcome_of, tell_lost, tell_unkillable
 from pytest_caesar.supervision.monitors import process_tree
@@ -78,7 +78,7 @@ def supervise(
     grace: float = GRACE,
     linger: float = LINGER,
     delivered: Callable[[], object] | None = None,
-    cancelled: threading.Event | None = None,
+    cancelled: Cancellation | None = None,
     on_poll: Callable[[], None] | None = None,
 ) -> Outcome:
     """Run a program until it and all that it started are gone.
@@ -135,6 +135,8 @@ class _Run:
     seen: dict[int, Process] = field(default_factory=dict)
     ended: tuple[Any, ...] | None = None
     asked: Asked = ""
+    asked_grace: float = math.inf
+    kill_at: float = math.inf
     delivered: bool = False
     due: float = math.inf
     woken: int = 0
@@ -212,7 +214,7 @@ class _Run:
         self,
         linger: float,
         delivered: Callable[[], object] | None,
-        cancelled: threading.Event | None,
+        cancelled: Cancellation | None,
         on_poll: Callable[[], None] | None,
     ) -> None:
         assert self._link is not None
@@ -231,10 +233,9 @@ class _Run:
             if on_poll is not None:
                 on_poll()
             self._note_descendants()
-            if self.asked:
-                continue
             if cancelled is not None and cancelled.is_set():
-                self._ask("cancelled", self.grace)
+                self._cancel(min(self.grace, cancelled.grace))
+            if self.asked:
                 continue
             token = delivered() if delivered is not None else None
             # What is handed in during the grace answers SIGTERM; it was not there in time.
@@ -261,6 +262,9 @@ class _Run:
         try:
             self._ask("abandoned", min(self.grace, ORPHAN_GRACE))
             until = monotonic() + SLACK
+            latest = self._link.latest
+            if latest is not None and latest[0] in {"ended", "failed"}:
+                self.ended = latest  # the exception came in the midst of its receipt
             while self.ended is None and not self._link.closed and monotonic() < until:
                 if self._warden_stays_stopped():
                     break
@@ -297,10 +301,18 @@ class _Run:
             diagnostics=self.diagnostics,
         )
 
+    def _cancel(self, grace: float) -> None:
+        """Have the agent ended, or ended sooner than it was asked before."""
+        if grace < self.asked_grace:
+            self._ask(self.asked or "cancelled", grace)
+
     def _ask(self, why: Asked, grace: float) -> None:
         assert self._link is not None
         self.asked = why
         self._link.send(("end", grace), 1.0)
+        self.asked_grace = grace
+        if why == "cancelled":
+            self.kill_at = monotonic() + grace
         self.bound = min(self.bound, monotonic() + grace + SLACK)
 
     def _note_descendants(self) -> None:
@@ -318,7 +330,8 @@ class _Run:
         if not found:
             return
         names = {pid: process.name for pid, process in found.items()}
-        left = processes.end(found.values(), grace=LEFTOVER_GRACE, patience=KILL_WAIT)
+        grace = min(LEFTOVER_GRACE, max(self.kill_at - monotonic(), 0.0))
+        left = processes.end(found.values(), grace=grace, patience=KILL_WAIT)
         for pid in found:
             how: Any = by.get(pid, "descendant")
             self.strangers.append(LeakedProcess(pid=pid, name=names[pid], found_by=how))

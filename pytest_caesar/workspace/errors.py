@@ -169,18 +169,22 @@ class SetupFailedError(IsolationError):
         command: as configured.
         exit_code: negative for a signal; None when it took too long.
         timeout: seconds allowed for all of ``setup``.
+        cancelled: the delegation was cancelled meanwhile.
         output: the end of what it printed.
     """
 
     command: str
     exit_code: int | None
     timeout: float
+    cancelled: bool = False
     output: str
 
     def message(self) -> str:
         """Say what was found, where, and what to do."""
         how = (
-            f"ended with exit code {self.exit_code}"
+            "was stopped: the delegation was cancelled"
+            if self.cancelled and self.exit_code is None
+            else f"ended with exit code {self.exit_code}"
             if self.exit_code is not None
             else f"did not end within {self.timeout:g} s, the bound for all of setup"
         )

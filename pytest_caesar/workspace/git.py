@@ -201,6 +201,8 @@ class Git:
                 stdin=source,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                # Of a session of its own: Ctrl-C in the terminal is for us to answer.
+                start_new_session=True,
             )
         except OSError as error:
             raise _not_started(argv, str(error)) from error

@@ -11,6 +11,7 @@ import signal
 import stat
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -115,7 +116,7 @@ def run_setup(request: WorkspaceRequest, folder: Path) -> None:
                 start_new_session=True,
             )
             try:
-                exit_code = _wait(process, end)
+                exit_code = _wait(process, end, request.cancelled)
             finally:
                 _end_group(process)
             if exit_code == 0:
@@ -126,6 +127,7 @@ def run_setup(request: WorkspaceRequest, folder: Path) -> None:
                 command=command,
                 exit_code=exit_code,
                 timeout=request.setup_timeout,
+                cancelled=request.cancelled(),
                 output=output.read().decode("utf-8", "replace"),
             )
 
@@ -220,11 +222,13 @@ def _setup_environment() -> dict[str, str]:
     return environment
 
 
-def _wait(process: subprocess.Popen[bytes], end: float) -> int | None:
-    """Return the exit code, or None when the time is over."""
+def _wait(
+    process: subprocess.Popen[bytes], end: float, cancelled: Callable[[], bool] = lambda: False
+) -> int | None:
+    """Return the exit code, or None when the time is over, or nobody wants it any more."""
     wait = 0.001
     while (exit_code := process.poll()) is None:
-        if monotonic() >= end:
+        if monotonic() >= end or cancelled():
             return None
         pause(wait)
         wait = min(wait * 2, 0.05)

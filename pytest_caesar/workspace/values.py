@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -98,6 +99,7 @@ class WorkspaceRequest:
         adopt: a prepared workspace to use as it is, or None.
         base_ref: with ``adopt``: the commit it started from; "" for the empty tree.
         placed: with ``adopt``: paths that are not the agent's work.
+        cancelled: tells whether to give up; looked at while ``setup`` runs.
         lock_held: whoever asks holds the write lock of the tree, for an agent above this one.
     """
 
@@ -113,6 +115,7 @@ class WorkspaceRequest:
     link: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     setup_timeout: float = 300.0
+    cancelled: Callable[[], bool] = lambda: False
     adopt: Path | None = None
     base_ref: str | None = None
     placed: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -9,7 +10,8 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Literal
 
 from caesar_agent.running.interruption import Interrupted, interrupt
-from pytest_caesar.supervision.clock import monotonic
+from pytest_caesar.supervision.cancellation import Cancellation
+from pytest_caesar.supervision.clock import monotonic, pause
 
 INSIST: Final = 1.0
 """Seconds between two interruptions of a function that swallowed the one before."""
@@ -34,7 +36,7 @@ class Alarm:
         cancelled: an event that interrupts too.
     """
 
-    def __init__(self, timeout: float, grace: float, cancelled: threading.Event | None) -> None:
+    def __init__(self, timeout: float, grace: float, cancelled: Cancellation | None) -> None:
         self.why: Why = ""
         self.loading = True
         self._timeout = timeout
@@ -109,7 +111,8 @@ class Alarm:
         if why:
             again = bool(self.why)
             self.why = why
-            self._due = now + (INSIST if again else self._grace)
+            hurry = math.inf if self._cancelled is None else self._cancelled.grace
+            self._due = now + min(INSIST if again else self._grace, hurry)
         self._set()
         if why:
             reason = "stopped at its deadline" if why == "deadline" else "cancelled"
@@ -124,11 +127,12 @@ class Alarm:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
 
-    def _watch(self, cancelled: threading.Event) -> None:
+    def _watch(self, cancelled: Cancellation) -> None:
         main = threading.main_thread().ident
-        while not cancelled.wait(WATCH):
+        while not cancelled.is_set():
             if self._over:
                 return
+            pause(WATCH)
         with self._lock:
             # Under the lock: once over, the signal is somebody else's again.
             if not self._over and main is not None:

@@ -21,6 +21,7 @@ from pytest_caesar.orchestrator.in_process.alarm import Alarm
 from pytest_caesar.orchestrator.in_process.leaked_processes import Before, end_offspring
 from pytest_caesar.orchestrator.in_process.loading import load_function
 from pytest_caesar.orchestrator.in_process.process_state import Streams, process_state
+from pytest_caesar.supervision.cancellation import Cancellation, let_through
 from pytest_caesar.supervision.clock import monotonic
 from pytest_caesar.supervision.ending import tell_ending, tell_leaked, tell_unkillable
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
@@ -69,7 +70,7 @@ def run_function(  # noqa: PLR0913 - all by name, and all are facts of one call
     stderr: int,
     timeout: float,
     grace: float = GRACE,
-    cancelled: threading.Event | None = None,
+    cancelled: Cancellation | None = None,
 ) -> Outcome:
     """Call ``module:function`` as an agent, as if it had a process of its own.
 
@@ -141,12 +142,14 @@ def enter_debugger() -> None:
         _Stage.streams.lend()
     if _Stage.alarm is not None:
         _Stage.alarm.suspend()
+        let_through(allowed=True)
 
 
 def leave_debugger() -> None:
     """Take it back: what the function prints goes to its log again; for ``pytest_leave_pdb``."""
     if _Stage.streams is not None:
         _Stage.streams.claim()
+    let_through(allowed=False)
 
 
 def _call(target: str, import_root: str, alarm: Alarm) -> int | None:
@@ -220,6 +223,7 @@ def _debugger(streams: Streams, alarm: Alarm) -> Iterator[None]:
     finally:
         sys.breakpointhook = hook
         _Stage.streams = _Stage.alarm = None
+        let_through(allowed=False)
 
 
 def _pdb_is_taken() -> bool:

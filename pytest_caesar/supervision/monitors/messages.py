@@ -16,17 +16,29 @@ _HEADER = struct.Struct("!I")
 
 
 class Link:
-    """One end of a socket on which marshalled messages travel."""
+    """One end of a socket on which marshalled messages travel.
+
+    Attributes:
+        closed: the other end is gone.
+        latest: the message that was received last, also where an exception (a test's own
+            timeout) came before it was returned.
+    """
 
     def __init__(self, end: socket.socket) -> None:
         end.setblocking(False)  # noqa: FBT003 - the standard library takes no keyword
         self.socket = end
         self.closed = False
+        self.latest: Any = None
         self._buffer = bytearray()
 
     def fileno(self) -> int:
         """Return the descriptor, so that a poll takes the link itself."""
         return self.socket.fileno()
+
+    @property
+    def buffered(self) -> bool:
+        """Whether a whole message was read already, so that no poll tells of it."""
+        return self._whole() > 0
 
     def send(self, message: Any, timeout: float = 30.0) -> bool:
         """Send a message; False when the other end is gone or does not read for ``timeout``."""
@@ -57,14 +69,19 @@ class Link:
             self._fill()
 
     def _take(self) -> Any:
-        if len(self._buffer) < _HEADER.size:
+        end = self._whole()
+        if not end:
             return None
-        end = _HEADER.size + _HEADER.unpack_from(self._buffer)[0]
-        if len(self._buffer) < end:
-            return None
-        message = marshal.loads(self._buffer[_HEADER.size : end])  # noqa: S302 - see the module's docstring
+        self.latest = message = marshal.loads(self._buffer[_HEADER.size : end])  # noqa: S302 - see the module's docstring
         del self._buffer[:end]
         return message
+
+    def _whole(self) -> int:
+        """Return where the first message ends, or 0 when none is there as a whole."""
+        if len(self._buffer) < _HEADER.size:
+            return 0
+        end = _HEADER.size + int(_HEADER.unpack_from(self._buffer)[0])
+        return end if len(self._buffer) >= end else 0
 
     def _fill(self) -> None:
         try:

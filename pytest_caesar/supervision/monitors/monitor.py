@@ -96,9 +96,10 @@ class Warden:
             following.append(self.harness)
         while not self._ended():
             until = self.kill_at if self.why else deadline
-            ready = wait(following, [], until - now())
+            # What was sent right behind the request lies in the buffer, and wakes nobody.
+            ready = [] if self.link.buffered else wait(following, [], until - now())
             drain(self.wake)
-            if self.link.fileno() in ready:
+            if self.link.buffered or self.link.fileno() in ready:
                 while (message := self.link.receive(0)) is not None:
                     self._end("asked", message[1])
             if self.link.closed or self.harness in ready:

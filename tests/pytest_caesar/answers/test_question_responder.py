@@ -20,6 +20,7 @@ from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.answers import question_responder as attendance_module
 from pytest_caesar.answers.question_responder import Attendance
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.supervision.cancellation import Cancellation
 from tests.caesar_agent.channel.client import events, make_task
 
 TIMEOUT = 30.0
@@ -44,7 +45,7 @@ def task_dir(tmp_path: Path) -> Path:
 
 @contextmanager
 def attended(
-    task_dir: Path, answers: ScriptedAnswers, abort: threading.Event | None = None
+    task_dir: Path, answers: ScriptedAnswers, abort: Cancellation | None = None
 ) -> Iterator[Attendance]:
     with answers.attend(TaskDirectory(task_dir), task_id="t_1", abort=abort) as attendance:
         yield attendance
@@ -157,10 +158,10 @@ def test_an_answer_that_comes_after_the_agent_gave_up_does_not_count(task_dir: P
 
 
 def test_an_unscripted_question_is_refused_and_ends_the_agent(task_dir: Path) -> None:
-    answers, abort = ScriptedAnswers(), threading.Event()
+    answers, abort = ScriptedAnswers(), Cancellation()
     with attended(task_dir, answers, abort):
         reply = ask(task_dir, "Keep it?")
-        assert abort.wait(TIMEOUT)
+        assert abort.is_set()
     assert isinstance(reply, Silence)
     assert reply.reason == "rejected"
     assert [question.question for question in answers.unscripted] == ["Keep it?"]
@@ -223,10 +224,10 @@ def test_a_function_that_goes_wrong_is_told_and_ends_the_agent(task_dir: Path, f
 
     match: Any = explode if fault == "matcher" else "Keep"
     answers = ScriptedAnswers().on(match, number if fault == "number" else explode)
-    abort = threading.Event()
+    abort = Cancellation()
     with attended(task_dir, answers, abort):
         reply = ask(task_dir, "Keep it?")
-        assert abort.wait(TIMEOUT)
+        assert abort.is_set()
     assert isinstance(reply, Silence)
     assert answers.errors == (
         {

@@ -74,25 +74,3 @@ def test_a_result_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -
     assert code == 2
     assert output.endswith("pytest-caesar: the output cannot be written: No space left on device\n")
     assert "Traceback" not in output
-
-
-def test_an_interruption_names_what_is_left(tmp_path: Path) -> None:
-    repository = Repository.create(tmp_path / "repo")
-    repository.commit({"a.txt": "one\n"})
-    agent = tmp_path / "agent.sh"
-    agent.write_text("#!/bin/sh\necho work > new.txt\nkill -INT $HARNESS\nsleep 60\n")
-    agent.chmod(0o755)
-    program = (
-        "import os, sys; from pytest_caesar.cli import main; "
-        "os.environ['HARNESS'] = str(os.getpid()); sys.exit(main())"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", program, "run", str(agent), "Work.", "--pass-env", "HARNESS"],
-        cwd=repository.path, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-
-    assert result.returncode == 130
-    told = dict(line.split(": ", 1) for line in result.stderr.splitlines()[-3:])
-    assert told["pytest-caesar"] == "interrupted; the agent was ended"
-    assert (Path(told["its work is in"]) / "new.txt").read_text() == "work\n"
-    assert (Path(told["task directory"]) / "raw.log").exists()

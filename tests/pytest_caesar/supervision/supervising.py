@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
@@ -39,7 +39,7 @@ class Bench:
         stderr: int | None = None,
         delivered: Callable[[], object] | None = None,
         linger: float = 0.1,
-        cancelled: threading.Event | None = None,
+        cancelled: Cancellation | None = None,
         on_poll: Callable[[], None] | None = None,
     ) -> Outcome:
         environment = {"PATH": os.environ["PATH"], "CAESAR_TASK_DIR": str(self.task_directory)}

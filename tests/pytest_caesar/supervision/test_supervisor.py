@@ -12,6 +12,7 @@ import pytest
 from freezegun import freeze_time
 
 from pytest_caesar.supervision import processes, reaper, supervisor
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.processes import Process
 from tests.pytest_caesar.supervision.supervising import CHILDREN, Bench, eventually, is_alive
@@ -342,13 +343,13 @@ def test_who_delivers_and_exits_is_not_killed(bench: Bench) -> None:
 
 
 def test_a_cancelled_run_ends_as_cancelled(bench: Bench) -> None:
-    cancelled = threading.Event()
+    cancelled = Cancellation()
     outcome = bench.run("/bin/sleep", "60", cancelled=cancelled, on_poll=cancelled.set)
     assert (outcome.status, outcome.signal, outcome.timed_out) == ("cancelled", "SIGTERM", False)
 
 
 def test_a_cancelled_run_stays_cancelled_whatever_the_agent_says(bench: Bench) -> None:
-    cancelled = threading.Event()
+    cancelled = Cancellation()
     outcome = bench.sh(
         "trap 'exit 0' TERM; while :; do sleep 0.02; done",
         cancelled=cancelled, on_poll=cancelled.set, grace=20,
@@ -357,7 +358,7 @@ def test_a_cancelled_run_stays_cancelled_whatever_the_agent_says(bench: Bench) -
 
 
 def test_who_ignores_a_cancellation_is_killed(bench: Bench) -> None:
-    cancelled = threading.Event()
+    cancelled = Cancellation()
 
     def cancel() -> None:
         if len(bench.pids()) == 2:
@@ -369,7 +370,7 @@ def test_who_ignores_a_cancellation_is_killed(bench: Bench) -> None:
 
 
 def test_a_run_cancelled_before_it_began_starts_nothing(bench: Bench) -> None:
-    cancelled = threading.Event()
+    cancelled = Cancellation()
     cancelled.set()
     outcome = bench.sh('echo > "$CAESAR_TASK_DIR/ran"', cancelled=cancelled)
     assert outcome.status == "cancelled"

@@ -18,6 +18,7 @@ from pytest_caesar.orchestrator.in_process.loading import (
     ModuleNotImportedError,
     load_function,
 )
+from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.start_errors import WorkspaceMissingError
@@ -256,7 +257,7 @@ def test_a_frozen_clock_does_not_stop_the_deadline(stage: Stage) -> None:
 
 
 def test_it_can_be_cancelled_from_another_thread(stage: Stage) -> None:
-    cancelled = threading.Event()
+    cancelled = Cancellation()
     canceller = threading.Timer(0.4, cancelled.set)
     canceller.start()
     outcome = stage.run("sleep", cancelled=cancelled)
@@ -266,7 +267,7 @@ def test_it_can_be_cancelled_from_another_thread(stage: Stage) -> None:
 
 
 def test_cancelled_before_it_began_it_is_not_called(stage: Stage) -> None:
-    cancelled = threading.Event()
+    cancelled = Cancellation()
     cancelled.set()
     assert stage.run("look_around", cancelled=cancelled).status == "cancelled"
     assert stage.output == ""
