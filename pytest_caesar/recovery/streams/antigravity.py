@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from pytest_caesar.recovery.streams import base
 from pytest_caesar.recovery.streams.base import LineReader, StrangeLineError, StreamEvent
+from pytest_caesar.recovery.usage import count
 
 _NO_TEXT = "Antigravity reported an error, without giving its text in its stream."
 
@@ -72,6 +73,29 @@ class Antigravity(LineReader):
                 events += self._flush()
         return events
 
+    def _count(self, result: Mapping[str, object]) -> None:
+        """Add the numbers up; what stands beside input and output is seen by the total."""
+        used, seconds = result.get("usage"), count(result.get("duration_seconds"))
+        self.meter.add(turns=result.get("num_turns"), duration=seconds)
+        if not isinstance(used, dict):
+            return
+        total = count(used.get("total_tokens"))
+        asked, said = (count(used.get(f"{name}_tokens")) for name in ("input", "output"))
+        thought, read = (count(used.get(f"{name}_tokens")) for name in ("thinking", "cache_read"))
+        if None not in (total, asked, said):
+            beside = (total or 0) - (asked or 0) - (said or 0)
+            if beside and beside in (thought, (thought or 0) + (read or 0)):
+                said = (said or 0) + (thought or 0)
+            if beside and beside in (read, (thought or 0) + (read or 0)):
+                asked = (asked or 0) + (read or 0)
+        self.meter.add(
+            input_tokens=asked,
+            cached_input_tokens=read,
+            output_tokens=said,
+            reasoning_tokens=thought,
+            total_tokens=total,
+        )
+
     def _flush(self) -> list[StreamEvent]:
         words = "".join(self._deltas)
         self._deltas.clear()
@@ -82,8 +106,7 @@ class Antigravity(LineReader):
         response = base.optional_text(result, "response")
         reason = base.optional_text(result, "error")
         events = self._flush()
-        usage = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
-        self.count(result.get("usage"), usage)
+        self._count(result)
         self.ended = True
         if response.strip() and response != self.final:
             self.say(response, start, end)

@@ -9,12 +9,11 @@ from typing import ClassVar
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.event import EventType
+from pytest_caesar.recovery.tool_call import OWN_SERVER, CallLog, ToolCall
+from pytest_caesar.recovery.usage import Meter, Usage
 
 MAX_SUMMARY = 200
 """Characters of an ``input_summary``."""
-
-MAX_USAGE = 2**53 - 1
-"""The largest number of a line that counts as usage, as in a report; infinity is none."""
 
 _SUMMARY_KEYS = (
     "command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url",
@@ -58,7 +57,9 @@ class StreamReading:
         events: in stream order; empty when they were not asked for.
         own_texts: the agent's own messages, in stream order.
         final: its last message, or the structured one where the stream marks it.
-        usage: ``input_tokens``, ``output_tokens``, ``duration_ms``, ``cost_usd``, where told.
+        usage: tokens, cost and turns, as far as they are told.
+        calls: of tools; not whole when only the words were asked for.
+        whole: every JSON line was understood, and every call kept.
         failed: why the stream says, or shows, that the agent did not come to its end.
         diagnostics: lines that were skipped, and why.
     """
@@ -67,7 +68,9 @@ class StreamReading:
     events: tuple[StreamEvent, ...] = ()
     own_texts: tuple[OwnText, ...] = ()
     final: str | None = None
-    usage: Mapping[str, int | float] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    calls: tuple[ToolCall, ...] = ()
+    whole: bool = True
     failed: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -93,7 +96,8 @@ class LineReader:
     def __init__(self) -> None:
         self.own_texts: list[OwnText] = []
         self.final: str | None = None
-        self.usage: dict[str, int | float] = {}
+        self.meter = Meter()
+        self.calls = CallLog()
         self.failed: str | None = None
         self.ended = False
 
@@ -110,6 +114,11 @@ class LineReader:
         """Return what was held back until the stream ended."""
         return ()
 
+    def usage(self) -> Usage:
+        """Return what is known so far of tokens, cost and turns."""
+        self.meter.at_least = self.calls.sub_agents or not self.ended
+        return self.meter.usage()
+
     def reason(self) -> str | None:
         """Say why the agent did not come to its end, or None."""
         if self.failed is not None:
@@ -123,16 +132,6 @@ class LineReader:
         self.own_texts.append(OwnText(words, start, end))
         self.final = words
         return [message(words)]
-
-    def count(self, numbers: object, names: Mapping[str, str]) -> None:
-        """Add up usage: ``names`` maps ours to those of the stream; odd values are left out."""
-        if isinstance(numbers, dict):
-            for ours, theirs in names.items():
-                number = numbers.get(theirs)
-                if not isinstance(number, (int, float)) or type(number) is bool:
-                    continue
-                if 0 <= number <= MAX_USAGE:
-                    self.usage[ours] = self.usage.get(ours, 0) + number
 
 
 def text(line: Mapping[str, object], name: str) -> str:
@@ -221,6 +220,11 @@ def summarize(arguments: Mapping[str, object]) -> str:
         if isinstance(value, str) and value.strip():
             return shorten(value)
     return shorten(json.dumps(arguments, ensure_ascii=False)) if arguments else ""
+
+
+def foreign_server(server: str) -> bool:
+    """Tell whether a server of tools is somebody else's: nobody sees what its tools do."""
+    return server != OWN_SERVER
 
 
 def shorten(words: str) -> str:

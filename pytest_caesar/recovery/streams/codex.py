@@ -6,16 +6,29 @@ stream, apart from the state of a ``collab_tool_call``, which is not the agent's
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from typing_extensions import override
 
+from pytest_caesar.recovery.shell_words import shell_text, unwrapped
 from pytest_caesar.recovery.streams import base
 from pytest_caesar.recovery.streams.base import LineReader, StrangeLineError, StreamEvent
+from pytest_caesar.recovery.usage import Usage
 
 _ACTIONS = {"add": "created", "delete": "deleted", "rename": "renamed", "update": "modified"}
 _STATUSES = {"completed": "succeeded", "failed": "failed"}
+_USAGE = {
+    "input_tokens": "input_tokens",
+    "cached_input_tokens": "cached_input_tokens",
+    "cache_write_tokens": "cache_write_input_tokens",
+    "output_tokens": "output_tokens",
+    "reasoning_tokens": "reasoning_output_tokens",
+}
+"""Ours -> theirs: the sum over the main thread's requests, parts inside the whole."""
+
 _WHOLE = frozenset({"agent_message", "reasoning", "error", "file_change", "todo_list"})
 """Items that are told once, when they are complete."""
 
@@ -49,8 +62,9 @@ class Codex(LineReader):
         if kind == "turn.started":
             self.ended, self.failed = False, None
         elif kind == "turn.completed":
-            usage = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
-            self.count(line.get("usage"), usage)
+            used = line.get("usage")
+            if isinstance(used, dict):
+                self.meter.add(**{ours: used.get(theirs) for ours, theirs in _USAGE.items()})
             self.ended, self.failed = True, None
             return [base.finished("success")]
         elif kind == "turn.failed":
@@ -78,8 +92,59 @@ class Codex(LineReader):
         if what == "error":
             return [base.error(base.text(item, "message"), fatal=False)]
         if what == "file_change":
-            return _file_change(item)
-        return _call(what, item, done=done)
+            events = _file_change(item)
+            self._note(item, "file_change", {"changes": item["changes"]}, done=True)
+            return events
+        return self._call(what, item, done=done)
+
+    def _call(self, what: str, item: Mapping[str, object], *, done: bool) -> list[StreamEvent]:
+        events = _call(what, item, done=done)
+        if what == "command_execution":
+            command = _command_line(item)
+            self._note(item, "shell", {"command": _command(item)}, done=done, command=command)
+        elif what == "mcp_tool_call":
+            server = base.text(item, "server")
+            name = f"{server}.{base.text(item, 'tool')}"
+            arguments = base.optional_mapping(item, "arguments")
+            self._note(item, name, arguments, done=done, hides=base.foreign_server(server))
+        elif what == "collab_tool_call":
+            arguments = {"prompt": base.optional_text(item, "prompt")}
+            self._note(item, base.text(item, "tool"), arguments, done=done, sub_agent=True)
+        elif what == "web_search":
+            arguments = {"query": base.optional_text(item, "query")}
+            self._note(item, what, arguments, done=done)
+        return events
+
+    def _note(
+        self,
+        item: Mapping[str, object],
+        tool: str,
+        arguments: Mapping[str, object],
+        *,
+        done: bool,
+        command: str | None = None,
+        hides: bool = False,
+        sub_agent: bool = False,
+    ) -> None:
+        """Keep a call; one that was never run, because it was declined, has no exit code."""
+        key = base.word(item, "id")
+        status = base.word(item, "status")
+        if command is not None and status == "declined":
+            command = None
+        self.calls.start(key, tool, arguments, command=command, hides=hides, sub_agent=sub_agent)
+        if done:
+            self.calls.end(
+                key,
+                succeeded=status not in {"failed", "declined"},
+                exit_code=item.get("exit_code"),
+                output=_output(item),
+            )
+
+    @override
+    def usage(self) -> Usage:
+        # Of a turn that failed nothing is told.
+        told = super().usage()
+        return replace(told, at_least=True) if self.failed is not None and told.known else told
 
 
 def _call(what: str, item: Mapping[str, object], *, done: bool) -> list[StreamEvent]:
@@ -111,6 +176,27 @@ def _file_change(item: Mapping[str, object]) -> list[StreamEvent]:
         paths = ", ".join(path for path, _ in changes)
         return [base.tool_use("file_change", base.optional_text(item, "id"), paths, "failed")]
     return [base.file_changed(path, _ACTIONS.get(kind, "modified")) for path, kind in changes]
+
+
+def _command_line(item: Mapping[str, object]) -> str:
+    """Return what the model asked to run, without the shell that codex runs it with."""
+    command = item.get("command")
+    if isinstance(command, list):
+        argv = [str(word) for word in command]
+        return shell_text(argv) or shlex.join(argv)
+    return unwrapped(base.text(item, "command"))
+
+
+def _output(item: Mapping[str, object]) -> str | None:
+    if isinstance(item.get("aggregated_output"), str):
+        return base.text(item, "aggregated_output")
+    problem, result = item.get("error"), item.get("result")
+    if isinstance(problem, dict):
+        return base.word(problem, "message")
+    if isinstance(result, dict) and isinstance(result.get("content"), list):
+        blocks = result["content"]
+        return "".join(base.word(block, "text") for block in blocks if isinstance(block, dict))
+    return None
 
 
 def _command(item: Mapping[str, object]) -> str:

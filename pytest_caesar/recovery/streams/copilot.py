@@ -13,7 +13,10 @@ from typing_extensions import override
 
 from pytest_caesar.recovery.streams import base
 from pytest_caesar.recovery.streams.base import LineReader, StrangeLineError, StreamEvent
+from pytest_caesar.recovery.tool_call import OWN_SERVER, from_text
+from pytest_caesar.recovery.usage import Usage, count
 
+_OWN = f"{OWN_SERVER}-"
 _FAMILIES = ("session.", "assistant.", "model.", "user.", "tool.", "hook.", "subagent.", "system.")
 
 
@@ -32,6 +35,7 @@ class Copilot(LineReader):
     def __init__(self) -> None:
         super().__init__()
         self._calls: dict[str, tuple[str, str]] = {}
+        self._models: dict[str, int] = {}
 
     @staticmethod
     @override
@@ -53,26 +57,71 @@ class Copilot(LineReader):
             self.failed = base.text(data, "message")
             return [base.error(self.failed, fatal=True)]
         if kind == "assistant.message":
-            if data.get("parentToolCallId") is not None:
+            nested = data.get("parentToolCallId") is not None
+            self._count(data, nested=nested)
+            if nested:
                 return []
             return self.say(base.optional_text(data, "content"), start, end)
         if kind == "tool.execution_start":
             tool, call = base.text(data, "toolName"), base.optional_text(data, "toolCallId")
-            summary = base.summarize(base.optional_mapping(data, "arguments"))
+            arguments = base.optional_mapping(data, "arguments")
+            summary = base.summarize(arguments)
+            command = arguments.get("command") if tool == "bash" else None
+            self.calls.start(
+                call,
+                tool,
+                arguments,
+                command=command if isinstance(command, str) else None,
+                at=from_text(line.get("timestamp")),
+                # Tools of others are called SERVER-TOOL; what is typed into a shell runs there.
+                hides=tool == "write_bash" or ("-" in tool and not tool.startswith(_OWN)),
+                sub_agent=tool in {"task", "agent"},
+                nested=data.get("parentToolCallId") is not None,
+            )
             self._calls[call] = (tool, summary)
             return [base.tool_use(tool, call, summary, "started")]
         if kind == "tool.execution_complete":
             call = base.optional_text(data, "toolCallId")
             tool, summary = self._calls.pop(call, (base.optional_text(data, "toolName"), ""))
-            status = "failed" if data.get("success") is False else "succeeded"
+            shell = data.get("shellExecution")
+            code = shell.get("exitCode") if isinstance(shell, dict) else None
+            # A command that failed is told as a success.
+            failed = data.get("success") is False or code not in (None, 0)
+            status = "failed" if failed else "succeeded"
+            result = data.get("result")
+            self.calls.end(
+                call,
+                succeeded=not failed,
+                exit_code=code,
+                output=base.word(result, "content") if isinstance(result, dict) else None,
+                at=from_text(line.get("timestamp")),
+            )
             return [base.tool_use(tool, call, summary, status)]
         return []
+
+    def _count(self, message: Mapping[str, object], *, nested: bool) -> None:
+        """Count an answer of the model; how many tokens it took is not printed."""
+        if not nested:
+            self.meter.add(turns=1)
+        model = base.word(message, "model")
+        if model:
+            self._models[model] = self._models.get(model, 0) + 1
+
+    @override
+    def usage(self) -> Usage:
+        self.meter.at_least = self.calls.sub_agents or not self.ended
+        return self.meter.usage(
+            by_model={model: Usage(turns=turns) for model, turns in self._models.items()}
+        )
 
     def _result(self, line: Mapping[str, object]) -> list[StreamEvent]:
         code = line.get("exitCode")
         if not isinstance(code, int) or isinstance(code, bool):
             raise StrangeLineError(f"exitCode is {base.kind(code)}, expected an integer")
-        self.count(line.get("usage"), {"duration_ms": "sessionDurationMs"})
+        used = line.get("usage")
+        milliseconds = count(used.get("sessionDurationMs")) if isinstance(used, dict) else None
+        if milliseconds is not None:
+            self.meter.add(duration=milliseconds / 1000)
         self.ended = True
         if code != 0 and self.failed is None:
             self.failed = f"its result says exit code {code}"

@@ -14,6 +14,7 @@ from pytest_caesar.recovery.streams.base import (
     StreamEvent,
     StreamReading,
 )
+from pytest_caesar.recovery.usage import Usage
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Size of one line that is decoded; longer ones are skipped, so that memory stays bounded."""
@@ -48,6 +49,7 @@ class Translator:
         self._skipped: Counter[str] = Counter()
         self._diagnostics: list[Diagnostic] = []
         self._finished = False
+        self._whole = True
         self._reading: StreamReading | None = None
 
     def feed(self, data: bytes) -> tuple[StreamEvent, ...]:
@@ -71,6 +73,14 @@ class Translator:
             events.extend(self._reader.close())
         return self._kept(events)
 
+    def gap(self) -> None:
+        """Note that the stream goes on elsewhere: something between was not read."""
+        self._whole = False
+
+    def usage(self) -> Usage:
+        """Return what is known so far of tokens, cost and turns."""
+        return self._reader.usage()
+
     def close(self) -> StreamReading:
         """Finish, and sum the stream up."""
         self.finish()
@@ -80,7 +90,9 @@ class Translator:
                 events=tuple(self._events),
                 own_texts=tuple(self._reader.own_texts),
                 final=self._reader.final,
-                usage=dict(self._reader.usage),
+                usage=self._reader.usage(),
+                calls=self._reader.calls.calls,
+                whole=self._whole and not self._reader.calls.dropped,
                 failed=self._reader.reason(),
                 diagnostics=(*self._diagnostics, *self._summaries()),
             )
@@ -107,6 +119,7 @@ class Translator:
             self._offset += len(self._rest) + len(piece) + ended
             self._rest.clear()
             self._overlong = False
+            self._whole = False
             self._skip("stream-line-too-long", f"longer than {MAX_LINE_BYTES} bytes")
             return
         line = bytes(self._rest) + piece if self._rest else piece
@@ -127,13 +140,16 @@ class Translator:
         try:
             value = json.loads(stripped)
         except (ValueError, RecursionError):
+            self._whole = False
             self._skip("stream-line-not-json", "not a JSON object")
             return
         try:
             yield from self._reader.read(value, start, start + len(line))
         except StrangeLineError as strange:
+            self._whole = False
             self._skip("stream-line-strange", one_line(str(strange), limit=120))
         except RecursionError:
+            self._whole = False
             self._skip("stream-line-strange", "nested too deeply")
 
     def _skip(self, code: str, problem: str) -> None:

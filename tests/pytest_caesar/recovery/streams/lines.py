@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from pytest_caesar.recovery.streams import StreamReading, translate
+from pytest_caesar.recovery.usage import NUMBERS
 
 
 def stream(*lines: object) -> bytes:
@@ -39,3 +40,9 @@ def tool(name: str, call: str, summary: str, status: str) -> dict[str, Any]:
 
 def skipped(reading: StreamReading) -> list[str]:
     return [diagnostic.message for diagnostic in reading.diagnostics]
+
+
+def numbers(reading: StreamReading) -> dict[str, Any]:
+    """Return what is known of usage, and nothing else."""
+    values = {name: getattr(reading.usage, name) for name in NUMBERS}
+    return {name: value for name, value in values.items() if value is not None}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.pytest_caesar.recovery.streams.lines import events, read, skipped, told, tool
+from tests.pytest_caesar.recovery.streams.lines import events, numbers, read, skipped, told, tool
 
 BEGIN = ({"type": "thread.started", "thread_id": "01"}, {"type": "turn.started"})
 END = {"type": "turn.completed", "usage": {"input_tokens": 50, "output_tokens": 7}}
@@ -161,7 +161,11 @@ def test_a_stream_without_its_end_has_failed() -> None:
 
 
 def test_usage_is_that_of_all_turns() -> None:
-    assert read("codex", *BEGIN, END, END).usage == {"input_tokens": 100, "output_tokens": 14}
+    assert numbers(read("codex", *BEGIN, END, END)) == {
+        "input_tokens": 100,
+        "output_tokens": 14,
+        "total_tokens": 114,
+    }
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.pytest_caesar.recovery.streams.lines import events, read, skipped, stream, told, tool
+from tests.pytest_caesar.recovery.streams.lines import (
+    events,
+    numbers,
+    read,
+    skipped,
+    stream,
+    told,
+    tool,
+)
 
 
 def line(kind: str, **fields: Any) -> dict[str, Any]:
@@ -113,7 +121,12 @@ def test_an_end_with_an_error_is_a_failure() -> None:
 
 
 def test_usage_comes_with_the_end() -> None:
-    assert read("gemini", END).usage == {"input_tokens": 9, "output_tokens": 4, "duration_ms": 20}
+    assert numbers(read("gemini", END)) == {
+        "input_tokens": 9,
+        "output_tokens": 4,
+        "total_tokens": 13,
+        "duration": 0.02,
+    }
 
 
 @pytest.mark.parametrize(

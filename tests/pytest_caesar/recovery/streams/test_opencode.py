@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.pytest_caesar.recovery.streams.lines import events, read, skipped, told, tool
+from tests.pytest_caesar.recovery.streams.lines import events, numbers, read, skipped, told, tool
 
 
 def line(kind: str, **part: Any) -> dict[str, Any]:
@@ -114,10 +114,15 @@ def test_the_agent_came_to_its_end_when_its_last_step_stopped(
 
 
 def test_usage_is_that_of_all_steps() -> None:
-    assert read("opencode", step("tool-calls"), step("stop", 5)).usage == {
+    assert numbers(read("opencode", step("tool-calls"), step("stop", 5))) == {
         "input_tokens": 15,
+        "cached_input_tokens": 0,
+        "cache_write_tokens": 0,
         "output_tokens": 4,
+        "reasoning_tokens": 0,
+        "total_tokens": 19,
         "cost_usd": 1.0,
+        "turns": 2,
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pytest_caesar.recovery.streams import DIALECTS
-from tests.pytest_caesar.recovery.streams.lines import events, read, skipped, told, tool
+from tests.pytest_caesar.recovery.streams.lines import events, numbers, read, skipped, told, tool
 
 
 def test_which_dialects_are_verified_is_said() -> None:
@@ -59,8 +59,9 @@ class TestClaude:
             {"type": "message", "text": "Bye."},
             {"type": "finished", "status": "success", "summary": "", "exit_code": None},
         ]
-        assert reading.usage == {
-            "input_tokens": 8, "output_tokens": 3, "duration_ms": 12, "cost_usd": 0.25,
+        assert numbers(reading) == {
+            "input_tokens": 8, "cached_input_tokens": 0, "cache_write_tokens": 0,
+            "output_tokens": 3, "total_tokens": 11, "duration": 0.012, "cost_usd": 0.25,
         }  # fmt: skip
 
     def test_a_nested_agent_does_not_speak_for_the_agent(self) -> None:
@@ -126,7 +127,7 @@ class TestCopilot:
             tool("bash", "c", "ls", "failed"),
             {"type": "finished", "status": "success", "summary": "", "exit_code": 0},
         ]
-        assert reading.usage == {"duration_ms": 7}
+        assert numbers(reading)["duration"] == 0.007
         assert reading.failed is None
 
     def test_an_error_of_the_session_is_a_failure(self) -> None:
