@@ -32,7 +32,11 @@ def handlers() -> Iterator[Handlers]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    yield lambda number, handler: signal.signal(number, handler)
+
+    def install(number: int, handler: Any) -> None:
+        signal.signal(number, handler)
+
+    yield install
     for number, handler in before.items():
         signal.signal(number, handler)
 
