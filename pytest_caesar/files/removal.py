@@ -1,6 +1,6 @@
 """Removing a folder that an agent has filled, with whatever depth, links and rights it liked."""
 
-# A warden imports this: pathlib and contextlib would cost it more than all the rest.
+# A monitor imports this: pathlib and contextlib would cost it more than all the rest.
 # ruff: noqa: PTH106, PTH108, PTH112, PTH114, PTH120, PERF203, SIM105
 
 from __future__ import annotations

@@ -1,12 +1,5 @@
-"""The fake orchestrator: it delegates tasks to agents and tells what came of them."""
+"""The fake orchestrator: ``delegate()``, from what was asked for to a ``Run``.
 
-import sys
-
-if sys.platform == "win32":
-    # Before anything below fails for want of fcntl, and says nothing about the reason.
-    message = (
-        "pytest_caesar.orchestrator needs Linux or macOS: Windows has no process groups, no "
-        "signals to end an agent by, and no way to open a file without following links; "
-        "under WSL it works"
-    )
-    raise ImportError(message)
+A request and an agent come in, a run goes out. Uses every room below it: agents, workspace,
+supervision, recovery, runs, answers, gates; nothing of pytest.
+"""

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
 from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.agents.capabilities import capabilities_of

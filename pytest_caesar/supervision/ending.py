@@ -1,4 +1,4 @@
-"""How the end of an agent is told: from what a warden saw to an outcome."""
+"""How the end of an agent is told: from what a monitor saw to an outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a warden saw.
+    """What a monitor saw.
 
     Attributes:
         code: exit code, or None.
@@ -53,7 +53,7 @@ def outcome_of(
     """Make the outcome of a run.
 
     Args:
-        ending: what the warden saw.
+        ending: what the monitor saw.
         asked: why the harness had the agent ended, if it had.
         delivered: the report was there before the deadline.
         duration_ms: until the whole tree was gone.

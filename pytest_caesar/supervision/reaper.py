@@ -1,6 +1,6 @@
 """The harness's end of the reaper: one small process that outlives it just long enough.
 
-It is started when the first agent is, costs one bare interpreter, and forks a warden for each
+It is started when the first agent is, costs one bare interpreter, and forks a monitor for each
 agent (see ``monitors``). When this process ends, in whatever way, the monitors end their agents.
 """
 
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
 from caesar_agent.errors import CaesarError
 from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.environment import LOADER_VARIABLES
@@ -109,7 +110,7 @@ class Reaper:
             self._process.send_signal(signal.SIGCONT)
 
     def open(self, kind: bytes, fds: tuple[int, ...]) -> Link:
-        """Have a warden forked and return the link to it; closing the link ends what it watches."""
+        """Have a monitor forked and return the link to it; closing the link ends what it watches."""
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:
@@ -131,7 +132,7 @@ class Reaper:
         link.close()
 
     def drop_all(self) -> None:
-        """Close every link without waiting: each warden ends its tree."""
+        """Close every link without waiting: each monitor ends its tree."""
         for link in tuple(self._links):
             # The descriptor itself stays open for the thread that polls it.
             try:
@@ -142,7 +143,7 @@ class Reaper:
     def close(self) -> None:
         """Let the reaper end, and wait for that a bounded while.
 
-        Wardens that are still busy then end their trees without it.
+        Monitors that are still busy then end their trees without it.
         """
         self.drop_all()
         self._control.close()

@@ -39,10 +39,10 @@ POLL: Final = 0.05
 START_WAIT: Final = 60.0
 """Seconds that a start may take: a busy machine, never an agent, can need them."""
 MAX_WAKES: Final = 20
-"""Looks at which a warden may be found stopped: a second. One SIGCONT is enough, but for an
+"""Looks at which a monitor may be found stopped: a second. One SIGCONT is enough, but for an
 agent that stops it again and again, or holds it as a debugger does."""
 SLACK: Final = SETTLE + LEFTOVER_GRACE + 2 * KILL_WAIT + 5.0
-"""Seconds after the latest possible SIGKILL by which the warden must have answered."""
+"""Seconds after the latest possible SIGKILL by which the monitor must have answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class _Run:
     begun: float = field(default_factory=monotonic)
     bound: float = math.inf
     agent: Process | None = None
-    warden: Process | None = None
+    monitor: Process | None = None
     seen: dict[int, Process] = field(default_factory=dict)
     ended: tuple[Any, ...] | None = None
     asked: Asked = ""
@@ -162,9 +162,9 @@ class _Run:
             raise ReaperError(reason="it ended at once, or did not answer")
         if ready[0] == "failed":
             self._refuse(ready)
-        self.warden = Process.of(ready[1])
+        self.monitor = Process.of(ready[1])
         self.begun = monotonic()
-        # The warden's own deadline, on the same clock: what came after it answers SIGTERM.
+        # The monitor's own deadline, on the same clock: what came after it answers SIGTERM.
         self.due = ready[2] + self.timeout
         self.bound = self.begun + self.timeout + self.grace + SLACK
 
@@ -183,7 +183,7 @@ class _Run:
         )
 
     def _first_answer(self, request: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Have a warden forked, give it the request, and return what it says first."""
+        """Have a monitor forked, give it the request, and return what it says first."""
         try:
             stdin = _open_stdin(self.spec.stdin)
         except OSError as error:
@@ -227,8 +227,8 @@ class _Run:
                 if self._ends_with(message):
                     break
                 continue
-            if link.closed or monotonic() > self.bound or self._warden_stays_stopped():
-                self._warden_is_lost()
+            if link.closed or monotonic() > self.bound or self._monitor_stays_stopped():
+                self._monitor_is_lost()
                 break
             if on_poll is not None:
                 on_poll()
@@ -266,13 +266,13 @@ class _Run:
             if latest is not None and latest[0] in {"ended", "failed"}:
                 self.ended = latest  # the exception came in the midst of its receipt
             while self.ended is None and not self._link.closed and monotonic() < until:
-                if self._warden_stays_stopped():
+                if self._monitor_stays_stopped():
                     break
                 message = self._link.receive(POLL)
                 if message is not None and message[0] in {"ended", "failed"}:
                     self.ended = message
             if self.ended is None:
-                self._warden_is_lost()
+                self._monitor_is_lost()
             self._end_strangers()
         except BaseException:  # noqa: BLE001 - a second Ctrl-C: the closing link ends the tree
             return
@@ -338,34 +338,34 @@ class _Run:
         self.diagnostics += [tell_unkillable(process.pid, names[process.pid]) for process in left]
 
     def _overlooked(self) -> list[Process]:
-        """Return what is below the warden after its word that nothing is.
+        """Return what is below the monitor after its word that nothing is.
 
         An agent of the same user can take descriptors from it (prlimit), and so its view of /proc.
         """
-        if self.warden is None or self.ended is None or not can_adopt():
+        if self.monitor is None or self.ended is None or not can_adopt():
             return []
         told = {pid for pid, _ in Ending(*self.ended[1:]).survivors}
-        return [process for process in processes.below(self.warden.pid) if process.pid not in told]
+        return [process for process in processes.below(self.monitor.pid) if process.pid not in told]
 
-    def _warden_stays_stopped(self) -> bool:
-        """Wake a warden that its agent has stopped; tell whether it is stopped again and again."""
-        if self.warden is None:
+    def _monitor_stays_stopped(self) -> bool:
+        """Wake a monitor that its agent has stopped; tell whether it is stopped again and again."""
+        if self.monitor is None:
             return False
-        status = process_tree.stat(self.warden.pid)
+        status = process_tree.stat(self.monitor.pid)
         if status is None or status[2] not in "Tt":
             return False
         self.woken += 1
-        self.warden.send(signal.SIGCONT)
+        self.monitor.send(signal.SIGCONT)
         return self.woken > MAX_WAKES
 
-    def _warden_is_lost(self) -> None:
-        """End by hand what the warden can no longer end: it was stopped or killed."""
+    def _monitor_is_lost(self) -> None:
+        """End by hand what the monitor can no longer end: it was stopped or killed."""
         found = list(self.seen.values())
         if self.agent is not None:
             found += [self.agent, *processes.below(self.agent.pid)]
-        if self.warden is not None:
-            found += processes.below(self.warden.pid)
-            self.warden.send(signal.SIGKILL)
+        if self.monitor is not None:
+            found += processes.below(self.monitor.pid)
+            self.monitor.send(signal.SIGKILL)
         processes.end(found, grace=0, patience=KILL_WAIT)
         self.diagnostics.append(tell_lost())
 

@@ -1,4 +1,4 @@
-"""Messages between the harness and a warden.
+"""Messages between the harness and a monitor.
 
 They are marshalled: both ends are the same interpreter, and one started the other.
 """

@@ -1,4 +1,4 @@
-"""One warden: the parent of one agent, until the agent's whole tree is gone."""
+"""One monitor: the parent of one agent, until the agent's whole tree is gone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OUR_OWN = __name__.rpartition(".")[0].encode()
 _waitid: Any = getattr(os, "waitid", None)
 
 
-class Warden:
+class Monitor:
     """Watches one process tree until it is gone."""
 
     def __init__(self, link: Link, parent: int, wake: int) -> None:

@@ -1,4 +1,4 @@
-"""The reaper: forks a warden for each request until the harness is gone."""
+"""The reaper: forks a monitor for each request until the harness is gone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_caesar.supervision.monitors.monitor import (
     KILL_WAIT,
     LEFTOVER_GRACE,
     ORPHAN_GRACE,
-    Warden,
+    Monitor,
 )
 from pytest_caesar.supervision.monitors.process_tree import (
     become_subreaper,
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def serve(control: socket.socket, parent: int) -> None:
-    """Fork a warden for each request until the harness is gone and every warden has ended."""
+    """Fork a monitor for each request until the harness is gone and every monitor has ended."""
     become_subreaper()
     for name in DEAF:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -104,14 +104,14 @@ def _serve_one(control: socket.socket, kind: bytes, fds: list[int], parent: int)
         else:
             request = link.receive(60.0)
             if request is not None:
-                Warden(link, parent, wake).run(request, *fds[1:4])
+                Monitor(link, parent, wake).run(request, *fds[1:4])
         os._exit(0)
     finally:
         os._exit(1)
 
 
 def _collect(monitors: set[int]) -> None:
-    """Reap what ended; when a warden did not end as it should, end what it leaves to us."""
+    """Reap what ended; when a monitor did not end as it should, end what it leaves to us."""
     broken = False
     while True:
         try:

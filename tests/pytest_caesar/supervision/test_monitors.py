@@ -1,4 +1,4 @@
-"""What takes another warden to see: patience, signals that go nowhere, and its own faults."""
+"""What takes another monitor to see: patience, signals that go nowhere, and its own faults."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.pytest_caesar.supervision.supervising import Bench, eventually
 
 PROGRAM = """
 import sys; sys.path.append(sys.argv[3])
-from pytest_caesar.supervision.monitors import server, warden
+from pytest_caesar.supervision.monitors import server, monitor
 {change}
 server.main()
 """
 UNKILLABLE = """
-warden.KILL_WAIT = warden.LEFTOVER_GRACE = 0.1
-warden.quietly = warden.send_signal = lambda *arguments: None
+monitor.KILL_WAIT = monitor.LEFTOVER_GRACE = 0.1
+monitor.quietly = monitor.send_signal = lambda *arguments: None
 """
 
 
@@ -55,8 +55,8 @@ def test_what_is_left_and_cannot_be_killed_is_told(
     assert eventually(lambda: not bench.living())
 
 
-def test_a_warden_that_breaks_leaves_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    change = "warden.Warden._watch = lambda *arguments: 1 / 0"
+def test_a_monitor_that_breaks_leaves_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    change = "monitor.Monitor._watch = lambda *arguments: 1 / 0"
     monkeypatch.setattr(server, "START", PROGRAM.format(change=change))
     outcome = bench.sh('echo $$ >> "$CAESAR_TASK_DIR/pids"; sleep 60')
     assert [item.code for item in outcome.diagnostics] == ["supervision-lost"]
@@ -66,7 +66,7 @@ def test_a_warden_that_breaks_leaves_nobody(bench: Bench, monkeypatch: pytest.Mo
 def test_helpers_that_end_by_themselves_are_not_called_leaked(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "START", PROGRAM.format(change="warden.SETTLE = 15"))
+    monkeypatch.setattr(server, "START", PROGRAM.format(change="monitor.SETTLE = 15"))
     outcome = bench.sh("(sleep 0.1; echo last) & exit 0")
     assert outcome.leaked == ()
     assert bench.output == b"last\n"
@@ -76,7 +76,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="told by
 
 
 @linux
-def test_what_a_warden_cannot_see_any_more_is_ended_all_the_same(bench: Bench) -> None:
+def test_what_a_monitor_cannot_see_any_more_is_ended_all_the_same(bench: Bench) -> None:
     blinding = (
         "import os, resource, subprocess\n"
         "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (3, 3))\n"
@@ -89,14 +89,14 @@ def test_what_a_warden_cannot_see_any_more_is_ended_all_the_same(bench: Bench) -
 
 
 @linux
-def test_a_warden_that_its_agent_stops_goes_on(bench: Bench) -> None:
+def test_a_monitor_that_its_agent_stops_goes_on(bench: Bench) -> None:
     outcome = bench.sh("kill -STOP $PPID; exit 3", timeout=60)
 
     assert (outcome.exit_code, outcome.diagnostics) == (3, ())
 
 
 @linux
-def test_a_warden_that_is_stopped_again_and_again_is_given_up(bench: Bench) -> None:
+def test_a_monitor_that_is_stopped_again_and_again_is_given_up(bench: Bench) -> None:
     outcome = bench.sh("while :; do kill -STOP $PPID; done", timeout=60)
 
     assert not outcome.timed_out

@@ -93,7 +93,7 @@ def test_a_worker_ends_its_agents_when_its_controller_is_killed(bench: Bench) ->
 def test_the_reaper_ends_with_its_process(bench: Bench) -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pytest_caesar.orchestrator import reaper\n"
+        "from pytest_caesar.supervision import reaper\n"
         "reaper.prepare(); print(reaper.reaper_pid())"
     )
     done = subprocess.run(

@@ -304,7 +304,7 @@ def test_a_report_handed_in_at_sigterm_was_not_there_in_time(bench: Bench) -> No
     assert (outcome.status, outcome.killed_after_report) == ("timed_out", False)
 
 
-def test_a_harness_that_lags_behind_counts_from_the_start_as_the_warden_does(
+def test_a_harness_that_lags_behind_counts_from_the_start_as_the_monitor_does(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = bench.task_directory / "report.json"

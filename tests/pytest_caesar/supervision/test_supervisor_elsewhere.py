@@ -12,10 +12,10 @@ from tests.pytest_caesar.supervision.supervising import Bench
 
 PROGRAM = """
 import sys; sys.path.append(sys.argv[3])
-from pytest_caesar.supervision.monitors import server, tree, waiting, warden
-server.become_subreaper = warden.become_subreaper = lambda: False
-tree._PROC = tree._KERNEL_LISTS_CHILDREN = False
-tree._pidfd_open = waiting._pidfd_open = warden._waitid = None
+from pytest_caesar.supervision.monitors import monitor, process_tree, server, waiting
+server.become_subreaper = monitor.become_subreaper = lambda: False
+process_tree._PROC = process_tree._KERNEL_LISTS_CHILDREN = False
+process_tree._pidfd_open = waiting._pidfd_open = monitor._waitid = None
 server.main()
 """
 

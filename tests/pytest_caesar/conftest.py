@@ -1,8 +1,9 @@
-"""Agents made from steps, in a repository of their own."""
+"""Agents made from steps in a repository of their own, and processes under supervision."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ import pytest_caesar.gates.messages  # noqa: F401
 # Imported here once: each inner run forgets what it imported itself.
 from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.supervision.logs import Log
 from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.supervision.supervising import Bench
 
 
 @pytest.fixture
@@ -32,3 +35,13 @@ def fake(tmp_path: Path) -> FakeAgents:
 def orchestrator(repository: Repository) -> Orchestrator:
     numbers = itertools.count(1)
     return Orchestrator(project=repository.path, new_id=lambda: f"t_{next(numbers):04d}")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    task_directory = tmp_path / "task"
+    workspace = tmp_path / "workspace"
+    task_directory.mkdir()
+    workspace.mkdir()
+    with Log.create(task_directory / "raw.log") as log:
+        yield Bench(task_directory, workspace, log)
