@@ -12,15 +12,16 @@ import pytest
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.conformance.items import CheckItem, Module, Shared
-from pytest_caesar.conformance.judging import CHECKS
+from pytest_caesar.conformance.judging import CHECKS, scenario_for
 from pytest_caesar.conformance.known_failures import BASELINE_NAME, load_known_failures
 from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
 from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS, Requirement
-from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
+from pytest_caesar.conformance.result import Result, completed, with_variation
 from pytest_caesar.conformance.result_file import as_capped, write_report
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenarios import SCENARIOS
+from pytest_caesar.conformance.verdict_lines import verdict_lines
 from pytest_caesar.session import item_deadline
 from pytest_caesar.session.records import junit_property, keep, record
 from pytest_caesar.settings.settings import how_to_give_an_agent, orchestrator_settings
@@ -67,6 +68,7 @@ class Conformance:
         self.config = config
         self.session = session
         self.results: dict[tuple[str, str], Result] = {}
+        self.caches: dict[str, ScenarioCache] = {}
         self.wanted = self._take_arguments()
         try:
             self.profile = load_profile(_nearest(config, PROFILE_NAME))
@@ -128,10 +130,29 @@ class Conformance:
 
     def _ordered(self) -> Iterable[Requirement]:
         """Return the requirements; on a worker those that share a scenario beside each other."""
-        if not self.session.is_worker:
-            return REQUIREMENTS.values()
         order = list(SCENARIOS)
-        return sorted(REQUIREMENTS.values(), key=lambda one: order.index(CHECKS[one.id].scenario))
+
+        def place(one: Requirement) -> tuple[bool, int]:
+            check = CHECKS[one.id]
+            return check.last, order.index(check.scenario) if self.session.is_worker else 0
+
+        return sorted(REQUIREMENTS.values(), key=place)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Let agents work ahead of the checks that were selected, where no other worker does."""
+        if self.session.is_worker:
+            return
+        for item in session.items:
+            if isinstance(item, CheckItem):
+                self.caches[item.cache.agent.id] = item.cache
+                scenario = scenario_for(item.requirement, item.cache)
+                if isinstance(scenario, str) and scenario != "plain":
+                    item.cache.ahead = dict.fromkeys((*item.cache.ahead, scenario))
+
+    def pytest_unconfigure(self) -> None:
+        """End what still goes on, as after an interruption."""
+        for cache in self.caches.values():
+            cache.close()
 
     def _cache(self, agent: AgentTarget) -> ScenarioCache:
         settings = self.session.settings
@@ -174,8 +195,8 @@ class Conformance:
             message = str(call.excinfo.value) if call.excinfo else ""
             result = item.result(message, skipped=report.skipped)
             if report.skipped and isinstance(report.longrepr, tuple):
-                # Where in our code it was skipped tells nobody anything.
-                report.longrepr = (item.nodeid, None, report.longrepr[2])  # type: ignore[assignment]
+                # Not where in our code: so that -rs gives a reason that several share once.
+                report.longrepr = (MODULE, None, report.longrepr[2])  # type: ignore[assignment]
             report.caesar_conformance = asdict(result)  # type: ignore[attr-defined]
         return report
 
@@ -188,9 +209,17 @@ class Conformance:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write ``--caesar-conformance-report``."""
+        """Say of agents that vary that they do, and write ``--caesar-conformance-report``."""
+        if self.session.is_worker:
+            return
+        for agent in self.session.agents:
+            own = [result for result in self.results.values() if result.agent == agent.id]
+            for before, result in zip(own, with_variation(own), strict=True):
+                if result is not before:
+                    self.results[result.id, result.agent] = result
+                    session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
         path = self.session.settings.conformance_report
-        if path is None or self.session.is_worker:
+        if path is None:
             return
         try:
             write_report(path, list(self.results.values()), self.session.agents)
@@ -204,31 +233,12 @@ class Conformance:
             return
         terminalreporter.write_sep("-", "caesar conformance")
         for agent in self.session.agents:
-            own = completed(list(self.results.values()), agent.id)
-            found = verdict(own)
             if len(self.session.agents) > 1:
                 terminalreporter.write_line(agent.id, bold=True)
-            for line in table(own):
-                terminalreporter.write_line(line)
-            for result in own:
-                advised = REQUIREMENTS[result.id].kind == "advisory" and result.outcome == "failed"
-                if advised:
-                    text = result.message.partition("\n")[0]
-                    terminalreporter.write_line(f"advice {result.id}: {text}")
-            if self.profile.path is None:
-                terminalreporter.write_line(
-                    f"no {PROFILE_NAME} where pytest was started: what the agent is for was not "
-                    "told, so some of it was skipped"
-                )
-            new = [result.id for result in own if result.outcome == "failed" and result.counts]
-            new = [name for name in new if self.shared.known_failures.knows(name, agent.id) is None]
-            if new:
-                terminalreporter.write_line(
-                    f"what cannot be mended today goes into {BASELINE_NAME}: {' '.join(new)}"
-                )
-            terminalreporter.write_line(str(found), bold=True)
-            if found.complete:
-                terminalreporter.write_line(badge(found))
+            own = completed(list(self.results.values()), agent.id)
+            known = self.shared.known_failures
+            for line, bold in verdict_lines(own, profile=self.profile, known=known):
+                terminalreporter.write_line(line, bold=bold)
 
 
 def _hand_on(

@@ -63,6 +63,9 @@ class CheckItem(pytest.Item):
 
     def setup(self) -> None:
         """Carry out what has to be looked at, and judge it: what fails here is no verdict."""
+        if self.judgement is not None:
+            # Another plugin runs the check again: so does the agent.
+            self.cache.forget(CHECKS[self.requirement.id].scenario)
         self.judgement = None
         reaper.prepare()
         if self.shared.is_worker:
@@ -125,6 +128,7 @@ class CheckItem(pytest.Item):
             agent=self.cache.agent.id,
             outcome=judgement.outcome,
             message=judgement.message,
+            varied=self.cache.varied,
             known=self.known,
             scenario=seen.scenario if seen else check.scenario,
             transcript=transcript(seen.run) if tell and seen else None,

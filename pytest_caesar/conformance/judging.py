@@ -17,7 +17,7 @@ from pytest_caesar.conformance.checks import (
 )
 from pytest_caesar.conformance.checks.check import REGISTERED, Check
 from pytest_caesar.conformance.judgement import Judgement, failed, not_exercised, skipped
-from pytest_caesar.conformance.profile import PROFILE_NAME, how_to_claim
+from pytest_caesar.conformance.profile import NO_PROFILE, PROFILE_NAME, how_to_claim
 from pytest_caesar.conformance.requirements import LEVELS, Requirement
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenarios import SCENARIOS
@@ -26,6 +26,8 @@ from pytest_caesar.conformance.surroundings import reads_stdin
 AREA_MODULES = (task, report, changes, events, questions, process, surroundings, depth)
 """The modules that register the checks, in the order of the areas."""
 
+
+NO_REPORT = "the plain task left no valid report: see REPORT-001 to REPORT-005"
 
 CHECKS: Mapping[str, Check] = REGISTERED
 """Every check by the id of its requirement."""
@@ -37,6 +39,23 @@ def judge(requirement: Requirement, cache: ScenarioCache) -> Judgement:
     Raises:
         Exception: a fault of the harness or of its surroundings.
     """
+    check = CHECKS[requirement.id]
+    scenario = scenario_for(requirement, cache)
+    if isinstance(scenario, Judgement):
+        return scenario
+    if not check.of_a_dead_agent and not cache.plain.handed_in:
+        return not_exercised(NO_REPORT if cache.profile.path else f"{NO_REPORT}; {NO_PROFILE}")
+    seen = cache.plain if scenario == "plain" else cache.run_of(scenario)
+    if seen.destroyed:
+        return failed(
+            "its first task did away with the whole project, so that no second one could be "
+            f"given: leave alone what is not your work\n{seen.described()}"
+        )
+    return check.function(cache, seen)
+
+
+def scenario_for(requirement: Requirement, cache: ScenarioCache) -> str | Judgement:
+    """Return the scenario that the agent is judged in, or why the requirement does not apply."""
     order = list(LEVELS)
     if order.index(requirement.level) > order.index(cache.profile.level):
         return skipped(f"{PROFILE_NAME} asks for level {cache.profile.level} at most")
@@ -54,17 +73,7 @@ def judge(requirement: Requirement, cache: ScenarioCache) -> Judgement:
             "expects"
         )
     reason = _does_not_apply(scenario, cache.agent)
-    if reason:
-        return skipped(reason)
-    if not check.of_a_dead_agent and not cache.plain.handed_in:
-        return not_exercised("the plain task left no valid report: see REPORT-001 to REPORT-005")
-    seen = cache.run_of(scenario)
-    if seen.destroyed:
-        return failed(
-            "its first task did away with the whole project, so that no second one could be "
-            f"given: leave alone what is not your work\n{seen.described()}"
-        )
-    return check.function(cache, seen)
+    return skipped(reason) if reason else scenario
 
 
 def _does_not_apply(scenario: str, agent: AgentTarget) -> str:

@@ -17,6 +17,7 @@ from pytest_caesar.conformance.repository_files import (
     from_table,
 )
 from pytest_caesar.conformance.requirements import LEVELS, Level
+from pytest_caesar.gates.gates import GateError, criteria_gates
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,6 +37,12 @@ REPOSITORY = RepositoryFiles(
     }
 )
 """The repository of an agent that does not bring one."""
+
+NO_PROFILE = (
+    f"there is no {PROFILE_NAME} where pytest was started, so the agent was given the small task "
+    "of the kit: write one with an objective that the agent can do, and [files] to do it in"
+)
+"""Said of an agent that could not do the task of the kit."""
 
 CLAIMS: dict[str, str] = {
     "writes": "it changes files when it does its objective",
@@ -88,6 +95,8 @@ class Special:
 
     Attributes:
         objective: what is asked of the agent.
+        context, constraints, acceptance_criteria: handed to it with the objective; those of the
+            profile where the table has none of its own.
         timeout: of ``slow``: seconds it is given, and that are not enough.
         answer: of ``asks``: what it is answered; "" takes the first option, or "yes".
         expects: of ``asks``: a text that report or patch contain after that answer, or "".
@@ -95,6 +104,9 @@ class Special:
     """
 
     objective: str
+    context: str = ""
+    constraints: tuple[str, ...] = ()
+    acceptance_criteria: tuple[str, ...] = ()
     timeout: float = 2.0
     answer: str = ""
     expects: str = ""
@@ -111,6 +123,8 @@ class Profile:
         objective: something the agent can do in its repository.
         exact_objective: nothing may be added to the objective.
         context: handed to it with every task.
+        constraints: handed to it with every task; one that begins with ``$`` is a command that must
+            succeed afterwards.
         acceptance_criteria: handed to it with the objective.
         repository: its repository.
         timeout: seconds that it may take for the objective.
@@ -123,6 +137,7 @@ class Profile:
     objective: str = OBJECTIVE
     exact_objective: bool = False
     context: str = ""
+    constraints: tuple[str, ...] = ()
     acceptance_criteria: tuple[str, ...] = ()
     repository: RepositoryFiles = REPOSITORY
     timeout: float = 60.0
@@ -174,7 +189,7 @@ class _Reader:
         return ProfileError(path=str(self._path), problem=problem)
 
     def profile(self, values: dict[str, Any]) -> Profile:
-        known = ("level", "objective", "exact_objective", "context", "acceptance_criteria",
+        known = ("level", "objective", "exact_objective", "context", "constraints", "acceptance_criteria",
                  "repository", "files", "timeout", "claims", *TABLES)  # fmt: skip
         self._check_keys(values, known, "")
         default = Profile()
@@ -191,7 +206,8 @@ class _Reader:
             objective=self._text(values, "objective", "", default.objective),
             exact_objective=self._flag(values, "exact_objective"),
             context=self._text(values, "context", "", "", blank=True),
-            acceptance_criteria=self._texts(values, "acceptance_criteria"),
+            constraints=self._commands(values, "constraints"),
+            acceptance_criteria=self._commands(values, "acceptance_criteria"),
             repository=self._repository(values),
             timeout=self._seconds(values, "timeout", "", default.timeout),
             claims=self._claims(values),
@@ -221,11 +237,20 @@ class _Reader:
             raise self._error(f"{key} is {value!r}: expected true or false")
         return value
 
-    def _texts(self, values: dict[str, Any], key: str) -> tuple[str, ...]:
+    def _texts(self, values: dict[str, Any], key: str, table: str = "") -> tuple[str, ...]:
         value = values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._error(f"{key} is {value!r}: expected a list of texts")
+            raise self._error(f"{table}{key} is {value!r}: expected a list of texts")
         return tuple(value)
+
+    def _commands(self, values: dict[str, Any], key: str, table: str = "") -> tuple[str, ...]:
+        """Read sentences, and commands that can be run."""
+        texts = self._texts(values, key, table)
+        try:
+            criteria_gates(texts)
+        except GateError as error:
+            raise self._error(f"{table}{key}: {error}") from error
+        return texts
 
     def _seconds(self, values: dict[str, Any], key: str, table: str, default: float) -> float:
         value = values.get(key, default)
@@ -253,12 +278,16 @@ class _Reader:
         if not isinstance(value, dict):
             raise self._error(f'{name} is {value!r}: expected a table, [{name}] objective = "…"')
         more = {"slow": ("timeout",), "asks": ("answer", "expects")}.get(name, ())
-        self._check_keys(value, ("objective", "files", *more), f"{name}.")
+        shared = ("objective", "context", "constraints", "acceptance_criteria", "files")
+        self._check_keys(value, (*shared, *more), f"{name}.")
         if "objective" not in value:
             raise self._error(f"[{name}] has no objective: give {TABLES[name]}")
         table = f"{name}."
         special = Special(
             objective=self._text(value, "objective", table, ""),
+            context=self._text(value, "context", table, "", blank=True),
+            constraints=self._commands(value, "constraints", table),
+            acceptance_criteria=self._commands(value, "acceptance_criteria", table),
             timeout=self._seconds(value, "timeout", table, 2.0),
             answer=self._text(value, "answer", table, ""),
             expects=self._text(value, "expects", table, ""),

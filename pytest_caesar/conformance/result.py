@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_caesar.conformance.requirements import GATES, LEVELS, REQUIREMENTS
 
 PROTOCOL = "OACP v1"
+
+TWICE = "PROCESS-012"
+"""The requirement that an agent does the same twice."""
 
 NOT_RUN = "not run"
 """Outcome of what was not selected."""
@@ -26,6 +28,7 @@ class Result:
         message: what was found.
         known: why the failure is known, or None.
         scenario: the one that was looked at.
+        varied: what the agent had not done twice in the same way by then; or "".
         transcript: what is left of its run, where it was not passed and there is one.
     """
 
@@ -35,12 +38,13 @@ class Result:
     message: str = ""
     known: str | None = None
     scenario: str = ""
+    varied: str = ""
     transcript: Mapping[str, Any] | None = None
 
     @property
     def counts(self) -> bool:
-        """It counts for the verdict: not advisory, and judged."""
-        judged = self.outcome in ("passed", "failed", "error")
+        """It counts for the verdict: not advisory, and judged; an error is no judgement."""
+        judged = self.outcome in ("passed", "failed")
         return judged and REQUIREMENTS[self.id].kind != "advisory"
 
 
@@ -50,11 +54,16 @@ class Verdict:
 
     Attributes:
         reached: the levels that were reached, in rising order.
+        undecided: the levels of which nothing is known, since the harness failed there.
+        missing: ids of what keeps each other level shut: what failed, or a gate that was not
+            seen to be passed.
         passed, counted: how many requirements of all that count.
         complete: every requirement was asked for.
     """
 
     reached: tuple[str, ...]
+    undecided: tuple[str, ...]
+    missing: Mapping[str, tuple[str, ...]]
     passed: int
     counted: int
     complete: bool
@@ -72,38 +81,70 @@ class Verdict:
             return "no level"
         return " + ".join([in_order[-1], *beyond])
 
+    @property
+    def text(self) -> str:
+        """The levels and the count, without the name of the contract."""
+        count = f"{self.passed} of {self.counted}"
+        if next(iter(LEVELS)) in self.undecided:
+            return f"not decided, {count}"
+        more = f"; not decided: {', '.join(self.undecided)}" if self.undecided else ""
+        return f"{self.level}, {count}{more}"
+
     def __str__(self) -> str:
         if not self.complete:
             return f"{PROTOCOL}: {self.passed} of {self.counted} (not every requirement was run)"
-        return f"{PROTOCOL}: {self.level}, {self.passed} of {self.counted}"
+        return f"{PROTOCOL}: {self.text}"
 
 
 def verdict(results: Sequence[Result]) -> Verdict:
     """Sum up the results of one agent.
 
     A level is reached when its gate has passed and nothing mandatory or conditional of it
-    failed; no level is reached without the first one.
+    failed; no level is reached without the first one. Where the harness failed, a level is not
+    decided.
     """
-    by_id = {result.id: result for result in results}
-    reached = []
+    reached, undecided, missing = [], [], {}
     for level in LEVELS:
-        gate = by_id.get(GATES[level])
-        broken = any(
-            result.counts and result.outcome != "passed"
-            for result in results
-            if REQUIREMENTS[result.id].level == level
-        )
-        if gate is not None and gate.outcome == "passed" and not broken:
+        own = [result for result in results if REQUIREMENTS[result.id].level == level]
+        failed = [result.id for result in own if result.counts and result.outcome != "passed"]
+        gate = [one.id for one in own if one.id == GATES[level] and one.outcome != "passed"]
+        errors = [
+            one.id
+            for one in own
+            if one.outcome == "error" and REQUIREMENTS[one.id].kind != "advisory"
+        ]
+        if failed or (gate and not errors):
+            missing[level] = tuple(dict.fromkeys((*gate, *failed)))
+        elif errors:
+            undecided.append(level)
+        elif own:
             reached.append(level)
     if "minimal" not in reached:
         reached = []
     counted = [result for result in results if result.counts]
     return Verdict(
         reached=tuple(reached),
+        undecided=tuple(undecided),
+        missing=missing,
         passed=sum(result.outcome == "passed" for result in counted),
         counted=len(counted),
         complete=REQUIREMENTS.keys() <= {r.id for r in results if r.outcome != NOT_RUN},
     )
+
+
+def with_variation(results: Sequence[Result]) -> list[Result]:
+    """Return the results of one agent, with PROCESS-012 failed where any check saw it vary.
+
+    Checks are judged in any order, on several workers: the one that is about it may have been
+    asked before another one noticed.
+    """
+    varied = next((one.varied for one in results if one.varied), "")
+    return [
+        replace(one, outcome="failed", message=varied)
+        if varied and one.id == TWICE and one.outcome == "passed"
+        else one
+        for one in results
+    ]
 
 
 def completed(results: Sequence[Result], agent: str) -> tuple[Result, ...]:
@@ -111,33 +152,4 @@ def completed(results: Sequence[Result], agent: str) -> tuple[Result, ...]:
     by_id = {result.id: result for result in results if result.agent == agent}
     return tuple(
         by_id.get(name) or Result(id=name, agent=agent, outcome=NOT_RUN) for name in REQUIREMENTS
-    )
-
-
-def table(results: Sequence[Result]) -> list[str]:
-    """Return the results of one agent as a table by level."""
-    columns = ("passed", "failed", "error", "not exercised", "skipped", "advice")
-    lines = ["level     " + "".join(f"{name:>15}" for name in columns)]
-    for level in LEVELS:
-        counts: Counter[str] = Counter()
-        for result in results:
-            requirement = REQUIREMENTS[result.id]
-            if requirement.level != level:
-                continue
-            advice = requirement.kind == "advisory" and result.outcome == "failed"
-            counts["advice" if advice else result.outcome] += 1
-        lines.append(f"{level:<10}" + "".join(f"{counts[name] or '-':>15}" for name in columns))
-    return lines
-
-
-def badge(found: Verdict) -> str:
-    """Return a line for a README."""
-    text = f"{found.level}, {found.passed} of {found.counted}"
-    colour = "brightgreen" if found.passed == found.counted else "yellow"
-    if not found.reached:
-        colour = "red"
-    quoted = text.replace("-", "--").replace(" ", "_").replace(",", "%2C").replace("+", "%2B")
-    return (
-        f"![{PROTOCOL}: {text}](https://img.shields.io/badge/{PROTOCOL.replace(' ', '_')}-"
-        f"{quoted}-{colour})"
     )

@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 from caesar_agent.task_directory import write_atomic
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
 from pytest_caesar.conformance.requirements import REQUIREMENTS
-from pytest_caesar.conformance.result import PROTOCOL, Result, badge, completed, verdict
+from pytest_caesar.conformance.result import PROTOCOL, Result, completed, verdict
+from pytest_caesar.conformance.verdict_lines import badge, how_near
 from pytest_caesar.runs.record import run_as_json
 from pytest_caesar.runs.run import Run
 
@@ -24,6 +26,12 @@ FORMAT = 1
 MAX_LOG, MAX_EVENTS, MAX_TEXT, MAX_ENTRIES = 16 * 1024, 100, 16 * 1024, 200
 """Bytes of a log, number of events, characters of a text and entries of a list that a transcript
 holds."""
+
+INTERPRETER = re.compile(
+    r"(python|pypy|perl|ruby|node|lua|php|tclsh|Rscript|julia)[\d.]*|(ba|da|z|k|fi)?sh|env|deno|bun|"
+    r"java|uv|npx"
+)
+"""Names of programs that run the program that comes after them."""
 
 MAX_PROGRAM = 64 * 2**20
 """Bytes of an agent's program that are hashed at most."""
@@ -60,11 +68,30 @@ def identity(agent: AgentTarget) -> dict[str, Any]:
     """Return who was judged: what it was selected as, and the digest of its program."""
     if isinstance(agent, FunctionAgent):
         return {"id": agent.id, "origin": agent.origin, "target": agent.target, "sha256": None}
-    program = Path(agent.argv[0])
-    digest = None
-    if program.is_file() and program.stat().st_size <= MAX_PROGRAM:
-        digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    return {"id": agent.id, "origin": agent.origin, "argv": list(agent.argv), "sha256": digest}
+    return {
+        "id": agent.id,
+        "origin": agent.origin,
+        "argv": list(agent.argv),
+        "sha256": _digest(agent.argv),
+    }
+
+
+def _digest(argv: Sequence[str]) -> str | None:
+    """Return the digest of what was written for the agent: its script, not the interpreter of it.
+
+    Of several files (a script and a configuration), that of all their digests, in order.
+    """
+    files = [path for path in map(Path, argv) if path.is_file()]
+    if len(files) > 1 and INTERPRETER.fullmatch(files[0].name):
+        del files[0]
+    digests = [
+        hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+        if path.stat().st_size <= MAX_PROGRAM
+    ]
+    if len(digests) < 2:
+        return digests[0] if digests else None
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def entry(result: Result) -> dict[str, Any]:
@@ -102,6 +129,9 @@ def as_json(results: Sequence[Result], agents: Sequence[AgentTarget]) -> dict[st
                 "passed": found.passed,
                 "counted": found.counted,
                 "complete": found.complete,
+                "not_decided": list(found.undecided),
+                "missing": {level: list(names) for level, names in found.missing.items()},
+                "next": how_near(own, found),
                 "badge": badge(found),
                 "requirements": [entry(result) for result in own],
             }

@@ -60,6 +60,16 @@ class ScenarioRun:
         """The events that the agent told, without those of the orchestrator."""
         return tuple(_own(self.run.events))
 
+    def ended(self) -> str:
+        """Say in a word or two how it ended, to compare it with another time."""
+        run = self.run
+        if run.outcome.timed_out:
+            return "not in time"
+        if not self.handed_in:
+            return "no valid report"
+        exit_code = run.outcome.exit_code
+        return f"{run.report.status} (exit code {exit_code})" if exit_code else run.report.status
+
     def described(self) -> str:
         """Say what came of it, for a message: report, process, and the end of the log."""
         return described(self.run)

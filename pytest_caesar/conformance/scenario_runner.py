@@ -21,6 +21,7 @@ from pytest_caesar.conformance.surroundings import Surroundings, surround
 from pytest_caesar.files.walking import walk
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.orchestrator.pending_run import PendingRun
 from pytest_caesar.orchestrator.starting import as_process
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.environment import make_home
@@ -46,12 +47,14 @@ class ScenarioRunner:
         profile: what it is for.
         folder: everything happens in here; new for each scenario.
         settings: how the orchestrator treats every delegation.
+        pending: takes every delegation that goes on, for who wants to cancel it; or None.
     """
 
     agent: AgentTarget
     profile: Profile
     folder: Path
     settings: OrchestratorSettings = field(default_factory=OrchestratorSettings)
+    pending: list[PendingRun] | None = None
 
     def run(self, name: str, scenario: Scenario, *, timeout: float) -> ScenarioRun:
         """Carry out one scenario.
@@ -173,8 +176,9 @@ class ScenarioRunner:
     ) -> list[Run]:
         special = self.profile.specials.get(scenario.special)
         objective = special.objective if special else self.profile.objective
-        context = self.profile.context
-        constraints = []
+        context = (special and special.context) or self.profile.context
+        constraints = list((special and special.constraints) or self.profile.constraints)
+        criteria = special.acceptance_criteria if special else self.profile.acceptance_criteria
         if scenario.hostile_text:
             note = HOSTILE_TEXT.format(canary=scene.canary)
             context = f"{context}\n{note}" if context else note
@@ -187,7 +191,7 @@ class ScenarioRunner:
         wishes: dict[str, Any] = {
             "context": context,
             "constraints": constraints,
-            "acceptance_criteria": () if special else self.profile.acceptance_criteria,
+            "acceptance_criteria": criteria,
             "mode": scenario.mode,
             "isolation": scenario.isolation,
             "network": scenario.network,
@@ -195,12 +199,23 @@ class ScenarioRunner:
             "depth": 1,
         }
         if scenario.together:
-            pending = [orchestrator.start(objective, **wishes) for _ in range(2)]
+            pending = [self._start(orchestrator, objective, wishes) for _ in range(2)]
             return [one.wait() for one in pending]
         runs: list[Run] = []
         while len(runs) < scenario.times and scene.project.is_dir():
-            runs.append(orchestrator.delegate(objective, **wishes))
+            if self.pending is None:
+                runs.append(orchestrator.delegate(objective, **wishes))
+            else:
+                runs.append(self._start(orchestrator, objective, wishes).wait())
         return runs
+
+    def _start(
+        self, orchestrator: Orchestrator, objective: str, wishes: dict[str, Any]
+    ) -> PendingRun:
+        pending = orchestrator.start(objective, **wishes)
+        if self.pending is not None:
+            self.pending.append(pending)
+        return pending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

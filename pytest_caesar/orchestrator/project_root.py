@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from caesar_agent.task_directory import read_bounded
+from pytest_caesar.workspace.repository_state import has_git_entry
 
 MAX_NOTE_BYTES = 64 * 1024
 """Bytes of a file in which git notes a path; longer ones are none."""
@@ -18,7 +19,7 @@ def project_around(folder: Path) -> Path:
     so that its agents and its policy count from everywhere in it; ``folder`` itself outside git.
     """
     around = (folder, *folder.parents)
-    top = next((at for at in around if os.path.lexists(at / ".git")), folder)
+    top = next(filter(has_git_entry, around), folder)
     return next(at for at in around if at == top or (at / ".caesar").is_dir())
 
 
@@ -29,7 +30,7 @@ def caesar_root(folder: Path) -> Path:
     tasks outlive the worktrees they were done in; ``folder`` itself outside git.
     Nothing is started: only ``.git`` and the files it names are read.
     """
-    for candidate in (folder, *folder.parents):
+    for candidate in filter(has_git_entry, (folder, *folder.parents)):
         entry = candidate / ".git"
         if entry.is_dir():
             return candidate

@@ -90,7 +90,9 @@ def locate(folder: Path) -> Checkout | None:
     if result.exit_code and len(found) < 7:
         said = os.fsdecode(result.stderr).strip().splitlines()
         problem = said[0] if said else "it said nothing"
-        if "not a git repository" in problem and not _has_git_entry(folder):
+        if "not a git repository" in problem and not any(
+            map(has_git_entry, (folder, *folder.parents))
+        ):
             return None
         raise RepositoryError(folder=str(folder), problem=_sentence(problem))
     if len(found) not in (8, 9):
@@ -297,8 +299,15 @@ def user_rules(settings: Mapping[str, str], key: str, top: Path) -> Path:
     return Path(os.path.realpath(top / os.path.expanduser(named)))  # noqa: PTH111 - "~user" too
 
 
-def _has_git_entry(folder: Path) -> bool:
-    return any(os.path.lexists(parent / ".git") for parent in (folder, *folder.parents))
+def has_git_entry(folder: Path) -> bool:
+    """Tell whether the ``.git`` in a folder is meant to be a repository, sound or not.
+
+    Git walks on where it is a folder without anything of a repository, such as an empty one.
+    """
+    entry = folder / ".git"
+    if entry.is_symlink() or not entry.is_dir():
+        return os.path.lexists(entry)
+    return any(os.path.lexists(entry / name) for name in ("HEAD", "objects", "refs", "commondir"))
 
 
 def _is_same(one: Path, other: Path) -> bool:

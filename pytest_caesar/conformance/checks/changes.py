@@ -60,7 +60,8 @@ def what_has_changed_is_declared(cache: ScenarioCache, seen: ScenarioRun) -> Jud
     if missing:
         return failed(
             f"git shows changes that the report does not declare: {_paths(missing)}; "
-            "declare every file that you change, or none"
+            "declare every file that you change, or none (git add -A; git diff --cached --name-status "
+            "with the base_ref of the task lists them all, after a commit too)"
         )
     if undeclared:
         return not_exercised("what it does not declare it has committed: see CHANGES-008")
@@ -75,7 +76,8 @@ def actions_are_right(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
         entry = run.reconciliation.wrong_action[0]
         return failed(
             f"the report declares {_paths([entry])} {entry.declared_action}, git shows it "
-            f"{entry.observed_action}"
+            f"{entry.observed_action}: compare with base_ref (git diff --name-status $base_ref, and git "
+            "status for what is new), not with what you wrote last"
         )
     if not run.reconciliation.matched:
         return not_exercised("no declared change is one that git shows")

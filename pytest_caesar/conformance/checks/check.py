@@ -23,6 +23,7 @@ class Check:
         id: of the requirement.
         scenario: the scenario that it looks at.
         otherwise: the scenario that it looks at where the scenario is not claimed, or None.
+        last: it is asked after all others, since it looks at what they have seen.
         of_a_dead_agent: it is asked even where the plain task left no valid report.
         function: gives the judgement.
     """
@@ -30,6 +31,7 @@ class Check:
     id: str
     scenario: str
     otherwise: str | None
+    last: bool
     of_a_dead_agent: bool
     function: Function
 
@@ -43,6 +45,7 @@ def check(
     scenario: str = "plain",
     *,
     otherwise: str | None = None,
+    last: bool = False,
     of_a_dead_agent: bool = False,
 ) -> Callable[[Function], Function]:
     """Make a function the check of a requirement.
@@ -58,6 +61,7 @@ def check(
             id=requirement,
             scenario=scenario,
             otherwise=otherwise,
+            last=last,
             of_a_dead_agent=of_a_dead_agent,
             function=function,
         )

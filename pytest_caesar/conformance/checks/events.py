@@ -151,7 +151,10 @@ def tool_calls_have_ids(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
             "command can be told apart"
         )
     if len(starts) != len(set(starts)):
-        return failed("two tool calls started with the same id")
+        return failed(
+            "two tool calls started with the same id: give each call an id of its own (a counter will "
+            "do), or none"
+        )
     for start, end in pair(tools).renamed:
         return failed(
             f"tool_use {one_line(start.tool, limit=60)!r} starts with the id "
@@ -220,7 +223,8 @@ def the_end_is_told_as_it_is(cache: ScenarioCache, seen: ScenarioRun) -> Judgeme
         return not_exercised("it told no finished event of its own")
     if ends[-1].status != seen.run.declared.status:
         return failed(
-            f"its finished event says {ends[-1].status}, its report {seen.run.declared.status}"
+            f"its finished event says {ends[-1].status}, its report {seen.run.declared.status}: write "
+            "both from one variable, the event last"
         )
     return PASSED
 

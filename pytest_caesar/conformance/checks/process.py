@@ -116,7 +116,10 @@ def stopped_it_is_no_success(_cache: ScenarioCache, seen: ScenarioRun) -> Judgem
     if not seen.handed_in:
         return not_exercised("stopped at its deadline, it left no report: see PROCESS-005")
     if seen.run.declared.status == "success":
-        return failed("stopped at its deadline in the middle of its work, its report says success")
+        return failed(
+            "stopped at its deadline in the middle of its work, its report says success: write the "
+            "report when the work is done, and on SIGTERM one that says partial or failed"
+        )
     return PASSED
 
 
@@ -159,3 +162,15 @@ def output_is_plain(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 def few_open_files_will_do(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Close what you have read."""
     return same_as_plain(cache, seen, "with at most 64 open files")
+
+
+@check("PROCESS-012", last=True)
+def it_does_the_same_twice(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """Or else no difference means anything."""
+    if cache.varied or cache.varies("plain", lambda one: one.ended() == seen.ended(), times=1):
+        return failed(
+            f"{cache.varied}; let what it does depend on the task and the repository alone (not on "
+            "chance, on the time, or on what lies in $HOME or /tmp), and try again by yourself what "
+            "may fail"
+        )
+    return PASSED

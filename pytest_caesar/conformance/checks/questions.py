@@ -55,7 +55,7 @@ def questions_are_whole(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 
 
 @check("QUESTIONS-003", "asks")
-def it_goes_on_after_the_answer(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def it_goes_on_after_the_answer(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A dialogue has two sides."""
     answered = [one for one in seen.run.questions if one.state == "answered"]
     if not answered:
@@ -65,7 +65,7 @@ def it_goes_on_after_the_answer(_cache: ScenarioCache, seen: ScenarioRun) -> Jud
                 f"wait for the answer\n{seen.described()}"
             )
         return not_exercised(NOT_ASKED)
-    return ends_with_a_report(seen, "after the answer to its question")
+    return ends_with_a_report(cache, seen, "after the answer to its question")
 
 
 @check("QUESTIONS-004", "asks")
@@ -86,20 +86,20 @@ def it_follows_the_answer(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 
 
 @check("QUESTIONS-005", "silence")
-def it_survives_silence(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def it_survives_silence(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Go on by your own judgement."""
     if not seen.run.questions:
         return not_exercised(NOT_ASKED)
     return ends_with_a_report(
-        seen, "when nobody answers (go on by your own judgement, or report blocked)"
+        cache, seen, "when nobody answers (go on by your own judgement, or report blocked)"
     )
 
 
 @check("QUESTIONS-006", "no channel")
-def it_survives_without_a_channel(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def it_survives_without_a_channel(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A channel is an offer of the orchestrator."""
     return ends_with_a_report(
-        seen, "where task.channel is null (do not wait for an answer that cannot come)"
+        cache, seen, "where task.channel is null (do not wait for an answer that cannot come)"
     )
 
 
@@ -117,19 +117,19 @@ def it_does_not_answer_itself(cache: ScenarioCache, seen: ScenarioRun) -> Judgem
 
 
 @check("QUESTIONS-008", "refusal")
-def it_survives_a_refusal(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def it_survives_a_refusal(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A tool error is an answer of a kind."""
     if not seen.run.questions:
         return not_exercised(NOT_ASKED)
-    return ends_with_a_report(seen, "when the orchestrator refuses to answer")
+    return ends_with_a_report(cache, seen, "when the orchestrator refuses to answer")
 
 
 @check("QUESTIONS-009", "odd answer")
-def it_survives_an_odd_answer(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def it_survives_an_odd_answer(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Options are an offer."""
     if not seen.run.questions:
         return not_exercised(NOT_ASKED)
-    return ends_with_a_report(seen, "after an answer that is none of its options")
+    return ends_with_a_report(cache, seen, "after an answer that is none of its options")
 
 
 @check("QUESTIONS-010", "asks")

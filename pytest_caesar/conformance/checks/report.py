@@ -37,8 +37,14 @@ def a_report_is_handed_in(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement
     """Whatever else is wrong with it."""
     if _put_something(seen):
         return PASSED
-    if seen.run.evidence.report_file_problem is not None:
-        return not_exercised("what stands in the place of the report is no file: see REPORT-005")
+    problem = seen.run.evidence.report_file_problem
+    if problem is not None and "is a link" in problem.message:
+        return not_exercised("in the place of the report there is a link: see REPORT-005")
+    if problem is not None:
+        return failed(
+            f"{one_line(problem.message, limit=300)}: write the report to $CAESAR_REPORT_PATH, as a "
+            "file"
+        )
     found = "a report was found in its output, and " if seen.run.source == "extracted" else ""
     return failed(
         f"{found}nothing was written to $CAESAR_REPORT_PATH: write the report there before you "
@@ -104,7 +110,8 @@ def the_report_is_a_file(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     problem = seen.run.evidence.report_file_problem
     if problem is not None:
         return failed(
-            f"{one_line(problem.message, limit=300)}: write a plain file to $CAESAR_REPORT_PATH"
+            f"{one_line(problem.message, limit=300)}: write a plain file to $CAESAR_REPORT_PATH; an "
+            "orchestrator need not follow a link"
         )
     return PASSED if seen.handed_in else not_exercised("no valid report: see REPORT-001")
 
@@ -113,14 +120,21 @@ def the_report_is_a_file(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 def blocked_asks(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Nobody can decide what is not asked."""
     advice = "put the decision that you need into questions"
-    return _with_status(seen, "blocked", advice, filled=bool(seen.run.declared.questions))
+    return _with_status(
+        seen,
+        "blocked",
+        advice,
+        filled=any(one.question.strip() for one in seen.run.declared.questions),
+    )
 
 
 @check("REPORT-007", "partial", otherwise="plain")
 def partial_names_next_steps(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Nobody can go on from what is not told."""
     advice = "say in next_steps what remains"
-    return _with_status(seen, "partial", advice, filled=bool(seen.run.declared.next_steps))
+    return _with_status(
+        seen, "partial", advice, filled=any(step.strip() for step in seen.run.declared.next_steps)
+    )
 
 
 def _with_status(seen: ScenarioRun, status: str, advice: str, *, filled: bool) -> Judgement:
@@ -133,7 +147,11 @@ def _with_status(seen: ScenarioRun, status: str, advice: str, *, filled: bool) -
                 f"{status}\n{seen.described()}"
             )
         return skipped(f"the report does not say {status}; {how_to_claim(status)}")
-    return PASSED if filled else failed(f"the report says {status} and nothing more: {advice}")
+    return (
+        PASSED
+        if filled
+        else failed(f"the report says {status} and nothing more, or empty texts: {advice}")
+    )
 
 
 @check("REPORT-008", "failed")

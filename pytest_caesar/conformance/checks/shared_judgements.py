@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
-from pytest_caesar.conformance.profile import PROFILE_NAME, how_to_claim
+from pytest_caesar.conformance.profile import NO_PROFILE, PROFILE_NAME, how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun, described, was_handed_in
 from pytest_caesar.runs.run import Run
+
+VARIES = "it does not do the same twice, so nothing can be said of a difference: see PROCESS-012"
+
+FAILS_ALREADY = (
+    f"the plain task ends as failed already: say in {PROFILE_NAME} what the agent can do "
+    "(objective, repository)"
+)
 
 
 def absent(cache: ScenarioCache, capability: str, what: str, *, told_by: str = "") -> Judgement:
@@ -26,19 +35,54 @@ def absent(cache: ScenarioCache, capability: str, what: str, *, told_by: str = "
 
 
 def same_as_plain(cache: ScenarioCache, seen: ScenarioRun, under: str) -> Judgement:
-    """Judge whether the agent did under odd conditions what it does under plain ones."""
+    """Judge whether the agent did under odd conditions what it does under plain ones.
+
+    What differs is repeated on both sides before the agent is blamed for it.
+    """
+    plain = cache.plain
+    if cache.varied:
+        return not_exercised(VARIES)
+    if plain.run.report.status == "failed":
+        return not_exercised(FAILS_ALREADY if cache.profile.path else NO_PROFILE)
+    problem = _difference(seen, plain.run)
+    if not problem:
+        return PASSED
+    if _varies(cache, seen.scenario, lambda one: not _difference(one, plain.run)):
+        return not_exercised(VARIES)
+    return failed(f"{under}, {problem}")
+
+
+def ends_with_a_report(cache: ScenarioCache, seen: ScenarioRun, under: str) -> Judgement:
+    """Judge whether the agent handed in a report of any status."""
+    if cache.varied:
+        return not_exercised(VARIES)
+    problem = ""
+    if seen.run.outcome.timed_out:
+        problem = "it did not end in time"
+    elif not seen.handed_in:
+        problem = "it handed in no valid report; a failed one says why and is enough"
+    if not problem:
+        return PASSED
+    if _varies(cache, seen.scenario, lambda one: one.handed_in and not one.run.outcome.timed_out):
+        return not_exercised(VARIES)
+    return failed(f"{under}, {problem}\n{seen.described()}")
+
+
+def _varies(cache: ScenarioCache, scenario: str, fine: Callable[[ScenarioRun], bool]) -> bool:
+    """Repeat both sides of a difference, and tell whether one of them is not always the same."""
     plain = cache.plain.run
-    if plain.report.status == "failed":
-        return not_exercised(
-            "the plain task ends as failed already: say in "
-            f"{PROFILE_NAME} what the agent can do (objective, repository)"
-        )
-    runs = (*seen.earlier, seen.run) if seen.scenario == "together" else (seen.run,)
-    for run in runs:
+    return cache.varies(scenario, fine) or cache.varies(
+        "plain", lambda one: not _difference(one, plain)
+    )
+
+
+def _difference(seen: ScenarioRun, plain: Run) -> str:
+    """Say what was worse than in the plain run, and what came of it; or ""."""
+    for run in (*seen.earlier, seen.run) if seen.scenario == "together" else (seen.run,):
         problem = _worse(run, plain, prints_report=seen.prints_report)
         if problem:
-            return failed(f"{under}, {problem}\n{described(run)}")
-    return PASSED
+            return f"{problem}\n{described(run)}"
+    return ""
 
 
 def _worse(run: Run, plain: Run, *, prints_report: bool) -> str:
@@ -51,15 +95,3 @@ def _worse(run: Run, plain: Run, *, prints_report: bool) -> str:
     if run.outcome.status != plain.outcome.status:
         return f"its process {run.outcome.status}, and {plain.outcome.status} without"
     return ""
-
-
-def ends_with_a_report(seen: ScenarioRun, under: str) -> Judgement:
-    """Judge whether the agent handed in a report of any status."""
-    if seen.run.outcome.timed_out:
-        return failed(f"{under}, it did not end in time\n{seen.described()}")
-    if not seen.handed_in:
-        return failed(
-            f"{under}, it handed in no valid report; a failed one says why and is enough\n"
-            f"{seen.described()}"
-        )
-    return PASSED

@@ -106,18 +106,18 @@ def a_second_task_works(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 
 
 @check("SURROUNDINGS-009", "no network")
-def without_network_there_is_a_report(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def without_network_there_is_a_report(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A failed one will do."""
-    return ends_with_a_report(seen, "told that there is no network")
+    return ends_with_a_report(cache, seen, "told that there is no network")
 
 
 @check("SURROUNDINGS-010", "folder")
-def outside_git_there_is_a_report(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def outside_git_there_is_a_report(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A failed one will do."""
-    return ends_with_a_report(seen, "in a folder that is no git repository")
+    return ends_with_a_report(cache, seen, "in a folder that is no git repository")
 
 
 @check("SURROUNDINGS-011", "no commit")
-def without_a_commit_there_is_a_report(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+def without_a_commit_there_is_a_report(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """A failed one will do."""
-    return ends_with_a_report(seen, "in a repository without a commit")
+    return ends_with_a_report(cache, seen, "in a repository without a commit")

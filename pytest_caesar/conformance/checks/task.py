@@ -27,7 +27,7 @@ def optional_fields_may_be_absent(cache: ScenarioCache, seen: ScenarioRun) -> Ju
     under = "with a task that has no optional field (use the defaults of the schema)"
     if cache.profile.context or cache.profile.acceptance_criteria:
         # Without what its profile gives it, no agent need be able to do its objective.
-        return ends_with_a_report(seen, under)
+        return ends_with_a_report(cache, seen, under)
     return same_as_plain(cache, seen, under)
 
 

@@ -71,6 +71,9 @@ def shell(script: str) -> Step:
     return fake.run("sh", "-c", script)
 
 
+ONCE = shell("! test -e ../../../../../once && touch ../../../../../once")
+"""Lets an agent go on the first time only; what it leaves lies beside all projects."""
+
 SPECIAL: Mapping[str, Steps] = {
     "read-only": (*TOLD, FINISHED, fake.report("success", "Nothing to see.")),
     "two variables": (WRITE, fake.report_bytes(PLAIN_REPORT)),
@@ -261,6 +264,7 @@ FLAWS: Mapping[str, Flaw] = {
     "PROCESS-009": broken("no terminal"),
     "PROCESS-010": Flaw(steps=(fake.print("\x1b[31mred\x1b[0m\n"), *RIGHT)),
     "PROCESS-011": broken("few files"),
+    "PROCESS-012": Flaw(steps=(ONCE, *RIGHT)),
     "SURROUNDINGS-001": broken("odd path"),
     "SURROUNDINGS-002": broken("long path"),
     "SURROUNDINGS-003": broken("C locale"),

@@ -19,7 +19,7 @@ from pytest_caesar.conformance.scenario_cache import SHORT_LINGER, ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenario_runner import ScenarioRunner
 from pytest_caesar.conformance.scenarios import Scenario
-from pytest_caesar.fake_agent.agent import FakeAgents
+from pytest_caesar.fake_agent.agent import FakeAgents, Step
 from tests.pytest_caesar.conformance.flaws import (
     ASK,
     FINISHED,
@@ -37,6 +37,7 @@ from tests.pytest_caesar.conformance.flaws import (
     shell,
 )
 from tests.pytest_caesar.conformance.test_proofs import SETTINGS
+from tests.pytest_caesar.supervision.supervising import eventually
 
 fake = FakeAgents
 
@@ -66,7 +67,9 @@ class Part(ScenarioCache):
 
 
 def part(folder: Path, wrong: Mapping[str, Steps], profile: Profile = PROFILE) -> Part:
-    cache = Part(agent=FakeAgents(folder)(), profile=profile, folder=folder, settings=SETTINGS)
+    cache = Part(
+        agent=FakeAgents(folder)(), profile=profile, folder=folder, settings=SETTINGS, repeats=1
+    )
     cache.wrong = wrong
     return cache
 
@@ -343,3 +346,70 @@ def test_folders_without_bottom_outside_the_workspace_are_looked_through(tmp_pat
     judgement = judge(REQUIREMENTS["REPORT-001"], cache)
 
     assert judgement.outcome == "passed"
+
+
+def nth(*numbers: int, of: str) -> Step:
+    """Fail in the runs of these numbers, counted beside all projects."""
+    bad = " ".join(map(str, numbers))
+    return shell(
+        f'echo >> "../../../../../{of}"; n=$(wc -l < "../../../../../{of}"); '
+        f'for bad in {bad}; do [ "$n" -eq "$bad" ] && exit 1; done; exit 0'
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "requirement"),
+    [
+        ({"unknown fields": (nth(1, of="n"), *RIGHT)}, "TASK-003"),
+        ({"unknown fields": (*TOLD, fake.exit(1)), "plain": (nth(2, of="n"), *RIGHT)}, "TASK-003"),
+        ({"no network": (nth(1, of="n"), *RIGHT)}, "SURROUNDINGS-009"),
+        ({"plain": (nth(1, of="n"), *RIGHT)}, "TASK-001"),
+    ],
+    ids=["the odd side", "the plain side", "a report at all", "the plain task"],
+)
+def test_who_varies_is_blamed_for_that_alone(
+    tmp_path: Path, wrong: Mapping[str, Steps], requirement: str
+) -> None:
+    cache = part(tmp_path, wrong)
+
+    judgement = judge(REQUIREMENTS[requirement], cache)
+    twice = judge(REQUIREMENTS["PROCESS-012"], cache)
+
+    assert judgement.outcome == "not exercised"
+    assert "see PROCESS-012" in judgement.message
+    assert twice.outcome == "failed"
+    assert "2 times, each time in a repository of its own, it ended as: " in twice.message
+    assert "no valid report" in twice.message
+
+
+def test_a_scenario_that_is_forgotten_is_carried_out_again(tmp_path: Path) -> None:
+    cache = part(tmp_path, {})
+    before = cache.run_of("read-only")
+
+    cache.forget("read-only")
+
+    assert cache.run_of("read-only") is not before
+    assert [one.scenario for one in cache.new_runs()] == ["plain", "read-only"] * 2
+
+
+def test_what_is_carried_out_ahead_is_handed_on_where_it_is_looked_at(tmp_path: Path) -> None:
+    cache = part(tmp_path, {})
+    cache.ahead = ["read-only", "deep"]
+    assert cache.plain.handed_in
+
+    assert cache.run_of("deep").scenario == "deep"
+
+    assert [one.scenario for one in cache.new_runs()] == ["plain", "deep"]
+    cache.close()
+
+
+def test_what_is_carried_out_ahead_ends_with_the_session(tmp_path: Path) -> None:
+    waiting = tmp_path / "waiting"
+    cache = part(tmp_path, {"deep": (shell(f"touch {waiting}"), fake.hang())})
+    cache.ahead = ["deep"]
+    assert cache.plain.handed_in
+    assert eventually(waiting.exists)
+
+    cache.close()
+
+    assert cache.runs["deep"].run.outcome.status == "cancelled"

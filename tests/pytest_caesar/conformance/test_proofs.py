@@ -36,7 +36,9 @@ class Proof(ScenarioCache):
 
 
 def proof(folder: Path, flaw: Flaw | None = None) -> Proof:
-    cache = Proof(agent=FakeAgents(folder)(), profile=PROFILE, folder=folder, settings=SETTINGS)
+    cache = Proof(
+        agent=FakeAgents(folder)(), profile=PROFILE, folder=folder, settings=SETTINGS, repeats=1
+    )
     cache.flaw = flaw
     return cache
 

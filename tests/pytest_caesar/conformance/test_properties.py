@@ -13,9 +13,10 @@ from pytest_caesar.conformance.judgement import OUTCOMES
 from pytest_caesar.conformance.known_failures import KnownFailuresError, parse_known_failures
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, ProfileError, parse_profile
 from pytest_caesar.conformance.requirements import LEVELS, REQUIREMENTS
-from pytest_caesar.conformance.result import NOT_RUN, Result, badge, completed, table, verdict
+from pytest_caesar.conformance.result import NOT_RUN, Result, completed, verdict
 from pytest_caesar.conformance.scenario_run import task_depth
 from pytest_caesar.conformance.side_effects import differences
+from pytest_caesar.conformance.verdict_lines import badge, table
 
 PATH = Path("caesar-conformance.toml")
 

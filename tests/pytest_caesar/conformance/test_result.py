@@ -9,8 +9,9 @@ import pytest
 
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.conformance.requirements import REQUIREMENTS
-from pytest_caesar.conformance.result import Result, badge, completed, table, verdict
+from pytest_caesar.conformance.result import Result, completed, verdict, with_variation
 from pytest_caesar.conformance.result_file import as_json, write_report
+from pytest_caesar.conformance.verdict_lines import badge, how_near, table
 
 ADVISORY = next(name for name, one in REQUIREMENTS.items() if one.kind == "advisory")
 COUNTED = [name for name, one in REQUIREMENTS.items() if one.kind != "advisory"]
@@ -58,8 +59,67 @@ def test_advice_never_counts() -> None:
     assert (found.level, found.passed) == ("robust", len(COUNTED))
 
 
-def test_an_error_is_no_pass() -> None:
-    assert verdict(results(DEPTH_001="error")).level == "dialogue"
+def test_an_error_of_the_harness_decides_nothing_and_costs_nothing() -> None:
+    found = verdict(results(DEPTH_001="error"))
+
+    assert str(found) == (
+        f"OACP v1: dialogue, {len(COUNTED) - 1} of {len(COUNTED) - 1}; not decided: robust"
+    )
+    assert "lightgrey" in badge(found)
+
+
+def test_an_error_beside_a_failure_does_not_excuse_it() -> None:
+    found = verdict(results(DEPTH_001="error", TASK_009="failed"))
+
+    assert (found.level, found.undecided) == ("dialogue", ())
+    assert found.missing == {"robust": ("TASK-009",)}
+
+
+def test_an_error_on_the_first_level_leaves_all_undecided() -> None:
+    found = verdict(results(REPORT_002="error"))
+
+    assert str(found).startswith("OACP v1: not decided, ")
+
+
+def test_what_the_next_level_takes_is_said_with_its_first_reason() -> None:
+    own = [
+        Result(id="EVENTS-001", agent="a", outcome="skipped", message="it told no event\nmore")
+        if one.id == "EVENTS-001"
+        else one
+        for one in results()
+    ]
+
+    narrated = [one for one in own if REQUIREMENTS[one.id].level == "narrated" and one.counts]
+    assert how_near(own, verdict(own)) == [
+        f"for narrated ({len(narrated)} of {len(narrated)} passed) there is missing: EVENTS-001",
+        "  EVENTS-001, skipped: it told no event",
+    ]
+
+
+def test_what_has_to_be_fixed_before_a_level_is_decided_is_said() -> None:
+    own = [
+        Result(id=one.id, agent="a", outcome="error", message="a fault\npip install mcp")
+        if one.id == "QUESTIONS-001"
+        else one
+        for one in results()
+    ]
+
+    assert how_near(own, verdict(own)) == [
+        "dialogue is not decided: QUESTIONS-001: pip install mcp"
+    ]
+
+
+def test_that_an_agent_varies_is_told_of_it_whichever_check_noticed() -> None:
+    own = [
+        Result(id="TASK-003", agent="a", outcome="not exercised", varied="once so, once not")
+        if one.id == "TASK-003"
+        else one
+        for one in results()
+    ]
+
+    (changed,) = (one for one in with_variation(own) if one.id == "PROCESS-012")
+    assert (changed.outcome, changed.message) == ("failed", "once so, once not")
+    assert with_variation(results()) == results()
 
 
 def test_a_part_says_that_it_is_a_part() -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.orchestrator.project_root import MAX_NOTE_BYTES, caesar_root, project_around
+from pytest_caesar.workspace.errors import RepositoryError
 from pytest_caesar.workspace.repository import Repository
+from pytest_caesar.workspace.repository_state import locate
 
 
 def test_tasks_of_a_linked_worktree_lie_in_the_main_checkout(tmp_path: Path) -> None:
@@ -61,3 +63,20 @@ def test_whatever_stands_in_place_of_gits_notes_stops_nobody(
     elif kind == "binary":
         place.write_bytes(b"\xff\0\n")
     assert caesar_root(project) == project
+
+
+def test_an_empty_git_folder_above_is_no_repository_as_for_git(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "notes").mkdir()
+
+    assert project_around(tmp_path / "notes") == tmp_path / "notes"
+    assert caesar_root(tmp_path / "notes") == tmp_path / "notes"
+    assert locate(tmp_path / "notes") is None
+
+
+def test_a_repository_that_is_damaged_is_refused_and_not_overlooked(tmp_path: Path) -> None:
+    repository = Repository.create(tmp_path)
+    (repository.path / ".git" / "HEAD").unlink()
+
+    with pytest.raises(RepositoryError, match="not a git repository"):
+        locate(repository.path)
