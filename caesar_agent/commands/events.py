@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from caesar_agent.commands.dispatcher import Subparsers
     from caesar_agent.documents.event import Event
     from caesar_agent.events.lines import EventReading
+    from caesar_agent.task_directory import TaskDirectory
 
 NOT_FOUND = 2
 """Exit code when there is no such task directory."""
@@ -58,15 +59,25 @@ def run(args: argparse.Namespace) -> int:
         if not args.follow:  # what is followed may be on its way
             return NOT_FOUND
     finished = False
+    task_id = _task_id(directory)
     readings: Iterable[EventReading] = (
-        follow(log, stop=lambda: finished or not folder.is_dir())
+        follow(log, stop=lambda: finished or not folder.is_dir(), task_id=task_id)
         if args.follow
-        else [read_events(log)]
+        else [read_events(log, task_id=task_id)]
     )
     for reading in readings:
         _show(reading, as_json=args.json)
         finished = finished or any(event.type == "finished" for event in reading.events)
     return 0
+
+
+def _task_id(directory: TaskDirectory) -> str | None:
+    """Return whose events those are, as ``task.json`` says; None where nobody can tell."""
+    try:
+        ident = json.loads(directory.read_task().data or b"")["id"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return ident if isinstance(ident, str) else None
 
 
 def no_task(folder: Path) -> str:

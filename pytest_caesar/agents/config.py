@@ -19,6 +19,8 @@ from pytest_caesar.agents.config_values import (
 from pytest_caesar.agents.durations import parse_duration
 from pytest_caesar.agents.errors import ConfigError, shown
 from pytest_caesar.agents.tokens import TOKENS, tokens_in, unknown_tokens
+from pytest_caesar.agents.toml_bounds import TomlBoundError, check_bounds
+from pytest_caesar.agents.toml_lines import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,12 +80,15 @@ def load_config(project: Path, *, user_config: bool = False, home: Path | None =
 def merge_config(base: Config, text: str, *, file: str) -> Config:
     """Lay one layer over the layers before it; pure. Errors as for ``load_config``."""
     try:
+        check_bounds(text)
         data: dict[str, Any] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except TomlBoundError as error:
+        raise ConfigError(file=file, line=error.line, key="", problem=error.problem) from error
+    except (ValueError, RecursionError) as error:
         raise ConfigError(
             file=file, line=_line_in(str(error)), key="", problem=f"not valid TOML: {error}"
         ) from error
-    root = Table(data, file=file, text=text)
+    root = Table(data, file=file, lines=Lines(text))
     root.only(("agent", "worktree", "policy", "models", "role"))
     agents = _unique([_agent(table) for table in root.tables("agent")], root, "agent", "id")
     roles = _unique([_role(table) for table in root.tables("role")], root, "role", "name")

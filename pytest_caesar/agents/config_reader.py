@@ -6,14 +6,14 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from caesar_agent.console import one_line
 from pytest_caesar.agents.durations import MAX_DEADLINE_MS, parse_duration
 from pytest_caesar.agents.errors import ConfigError, DurationError, near_miss, shown
-from pytest_caesar.agents.toml_lines import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_caesar.agents.toml_lines import Path
+    from pytest_caesar.agents.toml_lines import Lines, Path
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -23,10 +23,10 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 class Table:
     """One table of a file that is being read."""
 
-    def __init__(self, data: dict[str, Any], *, file: str, text: str, path: Path = ()) -> None:
+    def __init__(self, data: dict[str, Any], *, file: str, lines: Lines, path: Path = ()) -> None:
         self.file = file
         self._data = data
-        self._text = text
+        self._lines = lines
         self._path = path
 
     def only(self, known: Iterable[str]) -> None:
@@ -46,7 +46,7 @@ class Table:
 
     def line_at(self, path: Path) -> int | None:
         """Return the line of a path of the whole file."""
-        return line_of(self._text, path)
+        return self._lines.of(path)
 
     def error(
         self, key: str, problem: str, word: str = "", known: Iterable[str] = ()
@@ -65,7 +65,7 @@ class Table:
         value = self._data.get(key, {})
         if not isinstance(value, dict):
             raise self._wrong(key, value, f"a table, written [{key}]")
-        return Table(value, file=self.file, text=self._text, path=(*self._path, key))
+        return Table(value, file=self.file, lines=self._lines, path=(*self._path, key))
 
     def tables(self, key: str) -> list[Table]:
         """Return an array of tables, empty when it is absent."""
@@ -73,7 +73,7 @@ class Table:
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self._wrong(key, value, f"an array of tables, written [[{key}]]")
         return [
-            Table(item, file=self.file, text=self._text, path=(*self._path, key, index))
+            Table(item, file=self.file, lines=self._lines, path=(*self._path, key, index))
             for index, item in enumerate(value)
         ]
 
@@ -135,7 +135,9 @@ class Table:
         if not isinstance(value, int) or isinstance(value, bool):
             raise self._wrong(key, value, f"a whole number of at least {at_least}")
         if value < at_least:
-            raise self.error(key, f"found {value}; expected a whole number of at least {at_least}")
+            raise self.error(
+                key, f"found {_number(value)}; expected a whole number of at least {at_least}"
+            )
         return value
 
     def choice(
@@ -169,7 +171,7 @@ class Table:
         except DurationError as error:
             raise self.error(key, str(error)) from error
         if duration <= 0:
-            raise self.error(key, f"found {value!r}; expected a duration of more than 0")
+            raise self.error(key, f"found {_number(value)}; expected a duration of more than 0")
         if duration > MAX_DEADLINE_MS:
             found = shown(str(value), limit=40)
             longest = f"{MAX_DEADLINE_MS // 3_600_000}h"
@@ -215,14 +217,19 @@ def _kind(value: object) -> str:
     if isinstance(value, str):
         return f"the string {shown(value, limit=60)}"
     if isinstance(value, (int, float)):
-        return f"the number {value}"
+        return f"the number {_number(value)}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     return "a table" if isinstance(value, dict) else f"a {type(value).__name__}"
+
+
+def _number(value: object) -> str:
+    """Return a number as it is shown: of a long one the beginning."""
+    return one_line(str(value), limit=40) if not isinstance(value, str) else repr(value)
 
 
 def _dotted(path: Path) -> str:
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
+    return one_line(text)

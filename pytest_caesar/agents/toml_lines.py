@@ -10,29 +10,42 @@ if TYPE_CHECKING:
 
 Path = tuple["str | int", ...]
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
 _PART = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
 _KEY = re.compile(rf"\s*({_PART}(?:\s*\.\s*{_PART})*)\s*=\s*(.*)$")
 _PARTS = re.compile(_PART)
 
 
-def line_of(text: str, path: Path) -> int | None:
-    """Return the 1-based line on which a key or table of a valid TOML text stands.
+class Lines:
+    """The lines of all keys and tables of a valid TOML text, looked up once.
 
     Args:
         text: the file.
-        path: keys and, for arrays of tables, indices: ``("agent", 1, "bin")``.
-
-    Returns:
-        The line of the key (of its first entry, where it is an array of tables), else
-        of the nearest table around it, else None.
     """
-    best: tuple[int, int] | None = None
-    for line, found in _places(text):
-        depth = min(len(found), len(path))
-        if path[:depth] == found[:depth] and (best is None or depth > best[0]):
-            best = (depth, line)
-    return best[1] if best else None
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._index: dict[Path, int] | None = None
+
+    def of(self, path: Path) -> int | None:
+        """Return the 1-based line on which a key or table is.
+
+        Args:
+            path: keys and, for arrays of tables, indices: ``("agent", 1, "bin")``.
+
+        Returns:
+            The line of the key (of its first entry, where it is an array of tables), else
+            of the nearest table around it, else None.
+        """
+        if self._index is None:
+            self._index = {}
+            for line, found in _places(self._text):
+                for depth in range(len(found) + 1):
+                    self._index.setdefault(found[:depth], line)
+        for depth in range(len(path), 0, -1):
+            if path[:depth] in self._index:
+                return self._index[path[:depth]]
+        return None
 
 
 def _places(text: str) -> Iterator[tuple[int, Path]]:

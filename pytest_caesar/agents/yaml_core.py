@@ -90,6 +90,49 @@ class _CoreMixin:
             mapping[_key_text(key)] = self.construct_object(value_node, deep=deep)
         return mapping
 
+    def construct_document(self: Any, node: yaml.Node) -> Any:
+        _check_merges(node)
+        return super().construct_document(node)  # type: ignore[misc]
+
+
+def _check_merges(root: yaml.Node) -> None:
+    """Refuse mappings that ``<<`` and aliases would multiply: PyYAML writes merges out.
+
+    Raises:
+        yaml.MarkedYAMLError: with the mapping at which the bound is passed.
+    """
+    keys: dict[int, int] = {}
+    seen: set[int] = set()
+    pending: list[tuple[yaml.Node, bool]] = [(root, False)]
+    while pending:
+        node, entered = pending.pop()
+        if entered:
+            keys[id(node)] = _merged_keys(node, keys)
+            if keys[id(node)] > _MOST_KEYS:
+                raise yaml.MarkedYAMLError(
+                    problem="more keys than a definition can hold, by its merges",
+                    problem_mark=node.start_mark,
+                )
+        elif id(node) not in seen:
+            seen.add(id(node))
+            pending.append((node, True))
+            pending += [(item, False) for item in _children(node) if id(item) not in seen]
+
+
+def _merged_keys(node: yaml.Node, keys: dict[int, int]) -> int:
+    if not isinstance(node, yaml.MappingNode):
+        return sum(keys.get(id(item), 0) for item in _children(node))
+    return sum(
+        keys.get(id(value), 1) if key.tag == "tag:yaml.org,2002:merge" else 1
+        for key, value in node.value
+    )
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [item for pair in node.value for item in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
+
 
 class _CoreLoader(_CoreMixin, yaml.SafeLoader):
     """The authority: the parser written in Python, which every machine has."""
@@ -155,6 +198,8 @@ def _construct_float(loader: _CoreLoader, node: yaml.ScalarNode) -> object:
     )
 
 
+_MOST_KEYS = 10_000
+"""Keys that a mapping may have once its merges are written out."""
 _FIXED_NOTATION = 1e21
 """From here on JavaScript writes numbers with an exponent."""
 _LONGEST_NUMBER = 400

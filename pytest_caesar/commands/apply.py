@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.console import printable
-from pytest_caesar.runs.record import RecordError, read_record
-from pytest_caesar.workspace.applying import ApplyError, apply_patch
+from caesar_agent.console import one_line, printable
+from pytest_caesar.runs.record import Record, RecordError, read_record
+from pytest_caesar.workspace.applying import MAX_NAMED, ApplyError, apply_patch
+from pytest_caesar.workspace.naming import named
 
 if TYPE_CHECKING:
     from caesar_agent.commands.dispatcher import Subparsers
@@ -29,7 +30,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Apply the patch; exit code 0 applied or there already, 1 refused, 2 nothing to apply from."""
+    """Apply the patch; exit code 0 applied or there already, 1 refused, 2 nothing to apply from.
+
+    Where nothing changed but what no patch can carry, nothing is taken over: exit code 1.
+    """
     record = read_record(args.task_dir)
     if not record.verified:
         raise RecordError(
@@ -41,6 +45,9 @@ def run(args: argparse.Namespace) -> int:
         raise RecordError(
             task_dir=args.task_dir, problem="the delegation ran outside git: name --repo DIR"
         )
+    if not record.patch and record.unpatched:
+        sys.stderr.write(f"pytest-caesar: nothing was applied: {left_out(record)}\n")
+        return 1
     if not record.patch:
         sys.stdout.write("Nothing to apply: the delegation changed nothing.\n")
         return 0
@@ -56,4 +63,13 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(
             f"Nothing to apply: the changes of {record.task_id} are in {where} already.\n"
         )
+    if record.unpatched:
+        sys.stderr.write(f"pytest-caesar: not all of it was applied: {left_out(record)}\n")
     return 0
+
+
+def left_out(record: Record) -> str:
+    """Name what no patch can carry, and where it can be fetched by hand."""
+    paths = named(record.unpatched, MAX_NAMED)
+    where = printable(one_line(record.workspace, limit=400))
+    return f"no patch can carry {paths}; it is in {where}, if that is still there"

@@ -23,6 +23,32 @@ if TYPE_CHECKING:
     from caesar_agent.commands.dispatcher import Subparsers
 
 
+OF_A_RUN = ("task.json", "run.json", "raw.log")
+"""Files that an orchestrator puts into every task directory; one of them is enough."""
+
+NOBODYS = (
+    "no run made this folder: it holds neither " + ", ".join(OF_A_RUN[:-1]) + f" nor {OF_A_RUN[-1]}"
+)
+"""Why a folder beside the task directories is kept, also by force."""
+
+
+class LinkError(CaesarError):
+    """A link is in the place of a folder of ours.
+
+    Attributes:
+        folder: where it is.
+    """
+
+    folder: Path
+
+    def message(self) -> str:
+        """Say what was found, and what to do."""
+        return (
+            f"{self.folder} is a link, and nothing behind it is removed; put the folder back, "
+            "or clean up without --tasks"
+        )
+
+
 class NoTaskError(CaesarError):
     """A path that was given is not the folder of a task.
 
@@ -90,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
         raise DelegationError(problem=f"{here} is not a folder")
     root = caesar_root(here)
     tasks = root / ".caesar" / "tasks"
+    if args.tasks:
+        _refuse_links(tasks)
     cleaning = _Cleaning(tasks, force=args.force, tasks_too=args.tasks)
     ids = [_task_id(path, tasks) for path in args.task_dir] or cleaning.task_ids()
     cleaned = [one for ident in dict.fromkeys(ids) if (one := cleaning.clean(ident))]
@@ -125,13 +153,17 @@ class _Cleaning:
         saved = record.saved if record else None
         leftover = leftovers.of(task_id, saved.branch if saved else None)
         with_folder = self._tasks_too and folder.is_dir()
+        if with_folder and not _made_by_a_run(folder):
+            with_folder = False
+            if not leftover:
+                return Cleaned(task_id=task_id, kept=NOBODYS)
         if not leftover and not with_folder:
             return None
         if not self._force:
             kept = problem or self._unsaved(leftovers, leftover, record)
             if kept:
                 return Cleaned(task_id=task_id, kept=kept)
-        kept = leftovers.locked(leftover)
+        kept = leftovers.locked(leftover, force=self._force)
         if kept:
             return Cleaned(task_id=task_id, kept=kept)
         try:
@@ -139,7 +171,9 @@ class _Cleaning:
         except GitError as error:
             return Cleaned(task_id=task_id, kept=one_line(str(error), limit=300))
         if with_folder:
-            remove_tree(folder)
+            if not remove_tree(folder):
+                why = f"{folder} could not be removed, or not all of it"
+                return Cleaned(task_id=task_id, removed=removed, kept=why)
             removed += ("task directory",)
         return Cleaned(task_id=task_id, removed=removed)
 
@@ -179,6 +213,24 @@ class _Cleaning:
         return leftovers.unsaved(leftover, record.saved)
 
 
+def _refuse_links(tasks: Path) -> None:
+    """Refuse to look for task directories behind a link: whose folders those are is unknown.
+
+    Raises:
+        LinkError: ``.caesar`` or the folder of the tasks is one.
+    """
+    for folder in (tasks.parent, tasks):
+        if folder.is_symlink():
+            raise LinkError(folder=folder)
+
+
+def _made_by_a_run(folder: Path) -> bool:
+    """Tell whether an orchestrator made a folder: one of its files is there."""
+    return not folder.is_symlink() and any(
+        (folder / name).is_file() and not (folder / name).is_symlink() for name in OF_A_RUN
+    )
+
+
 def _named_root(paths: list[Path]) -> Path | None:
     """Return the folder that holds the ``.caesar`` of the tasks that were named."""
     return paths[0].absolute().parent.parent.parent if paths else None
@@ -208,7 +260,7 @@ def _as_lines(cleaned: list[Cleaned]) -> list[str]:
     lines = []
     for one in cleaned:
         lines.append(f"{'kept' if one.kept else 'removed':<8} {printable(one.task_id)}")
-        lines += [f"  {printable(text)}" for text in ((one.kept,) if one.kept else one.removed)]
-    if any(one.kept for one in cleaned):
+        lines += [f"  {one_line(text, limit=400)}" for text in (*one.removed, one.kept) if text]
+    if any(one.kept and one.kept != NOBODYS for one in cleaned):
         lines.append("What was kept can be looked at where it is, or removed with --force.")
     return lines or ["There is nothing to clean up."]

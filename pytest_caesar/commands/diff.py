@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import printable
+from pytest_caesar.commands.apply import left_out
 from pytest_caesar.runs.record import read_record
 
 if TYPE_CHECKING:
@@ -36,4 +37,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(printable(record.patch.decode(errors="replace"), keep="\n\t"))
     else:
         sys.stdout.buffer.write(record.patch)
+    if record.unpatched:
+        sys.stdout.flush()
+        sys.stderr.write(f"pytest-caesar: not all of it is shown: {left_out(record)}\n")
     return 0

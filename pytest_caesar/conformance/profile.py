@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from caesar_agent.errors import CaesarError
+from pytest_caesar.agents.toml_bounds import check_bounds
 from pytest_caesar.conformance.repository_files import (
     RepositoryFiles,
     RepositoryFilesError,
@@ -175,8 +176,9 @@ def parse_profile(text: str, *, path: Path) -> Profile:
         ProfileError: as ``load_profile``.
     """
     try:
+        check_bounds(text)
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ProfileError(path=str(path), problem=f"it is not TOML: {error}") from error
     return _Reader(path).profile(values)
 

@@ -52,6 +52,8 @@ class Record:
         verified: git could tell what changed.
         patch: the changes, without placed paths.
         repository: the user's repository, or None outside git.
+        unpatched: paths that it changed and no patch can carry.
+        workspace: where it worked.
         saved: what there is to know of a worktree that was made for it, or None.
     """
 
@@ -59,6 +61,8 @@ class Record:
     verified: bool
     patch: bytes
     repository: Path | None
+    unpatched: tuple[str, ...] = ()
+    workspace: str = ""
     saved: Saved | None = None
 
 
@@ -134,6 +138,7 @@ def write_record(
     value = {
         **run_as_json(run),
         "repository": str(repository) if repository else None,
+        "unpatched": list(run.observation.unpatched),
         "worktree": _worktree_as_json(run, workspace),
     }
     directory.write(PATCH_NAME, bytes(run.patch))
@@ -187,6 +192,8 @@ def read_record(task_dir: Path) -> Record:
             verified=value["changes_verified_by"] == "git",
             patch=patch,
             repository=Path(repository) if repository else None,
+            unpatched=tuple(map(str, value.get("unpatched", ()))),
+            workspace=str(value.get("workspace", "")),
             saved=_saved(value, task_dir, patch),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:

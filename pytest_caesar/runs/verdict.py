@@ -84,16 +84,22 @@ _SENTENCES: dict[str, tuple[str, str]] = {
 }
 """Verdict of a reconciled path -> code and sentence of its diagnostic."""
 
+_WITHIN = (
+    "the report declares {path} {declared}; it lies in {within}, a repository of its own, so "
+    "nobody can verify it"
+)
+
 
 def reconciliation_findings(reconciliation: Reconciliation) -> tuple[Diagnostic, ...]:
     """Tell what the declaration and the observation do not agree on, in path order."""
     return tuple(
         Diagnostic(
             code=_SENTENCES[entry.verdict][0],
-            message=_SENTENCES[entry.verdict][1].format(
+            message=(_WITHIN if entry.within else _SENTENCES[entry.verdict][1]).format(
                 path=shown(entry.path),
                 declared=entry.declared_action,
                 observed=entry.observed_action,
+                within=shown(entry.within),
             ),
             path=entry.path,
         )

@@ -16,7 +16,10 @@ from pytest_caesar.workspace.observer import discard, new_folder
 from pytest_caesar.workspace.repository_state import locate, survey
 from pytest_caesar.workspace.state_before import read_plain_file
 from pytest_caesar.workspace.values import Workspace
-from pytest_caesar.workspace.worktree import take_away
+from pytest_caesar.workspace.worktree import notes_of, take_away
+
+INITIALIZING = "initializing"
+"""Reason for which a worktree is locked while its files are written, by git and by us."""
 
 OWN_BRANCHES = "refs/heads/caesar/"
 """Only such branches are ever deleted, whatever a record says."""
@@ -119,7 +122,7 @@ class Leftovers:
             branch: as recorded; None takes the one that the worktree stands on.
         """
         top = self.top / ".caesar" / "wt" / task_id
-        notes = self._notes.get(top)
+        notes = self._notes_of(top)
         ref = f"refs/heads/{branch}" if branch is not None else _head(notes)
         if not ref.startswith(OWN_BRANCHES) or ref not in self._refs:
             ref = ""
@@ -156,16 +159,31 @@ class Leftovers:
             return f"{shown(newer)} was changed after the task had ended"
         return ""
 
-    def locked(self, leftover: Leftover) -> str:
-        """Say why the worktree must not be touched, or ""."""
+    def _notes_of(self, top: Path) -> Path | None:
+        return None if self.common_dir is None else notes_of(top, self.common_dir)
+
+    def locked(self, leftover: Leftover, *, force: bool = False) -> str:
+        """Say why the worktree must not be touched, or "".
+
+        Args:
+            leftover: of a task.
+            force: a checkout that was broken off, and locked while it was made, may be.
+        """
         if leftover.worktree is not None:
             for folder in (leftover.worktree.parent.parent, leftover.worktree.parent):
                 if folder.is_symlink():
                     return f"{shown(str(folder))} is a link, and nothing behind it is removed"
-        notes = self._notes.get(leftover.worktree) if leftover.worktree else None
-        if notes is not None and os.path.lexists(notes / "locked"):
-            return "its worktree is locked; git worktree unlock releases it"
-        return ""
+        notes = self._notes_of(leftover.worktree) if leftover.worktree else None
+        if notes is None or not os.path.lexists(notes / "locked"):
+            return ""
+        reason = os.fsdecode(read_plain_file(notes / "locked", 4096) or b"").strip()
+        if reason == INITIALIZING:
+            if force:
+                return ""
+            return "its checkout was broken off, or goes on; --force removes it"
+        said = f" ({shown(reason[:200])})" if reason else ""
+        where = shown(str(leftover.worktree))
+        return f"somebody locked its worktree{said}; git worktree unlock {where} releases it"
 
     def clear(self, leftover: Leftover) -> tuple[str, ...]:
         """Remove worktree, branch and refs of a task; return what was removed, in words."""

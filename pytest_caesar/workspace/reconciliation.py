@@ -6,7 +6,7 @@ import os
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from caesar_agent.documents.report import Action, Change, Finding, Report
@@ -34,6 +34,7 @@ class ReconciledPath:
         summary: the agent's own words on this path.
         old_path: where git says it was renamed from.
         outside: it lies outside the workspace.
+        within: the repository of its own that it lies in, which nobody looks into; or "".
     """
 
     path: str
@@ -43,6 +44,7 @@ class ReconciledPath:
     summary: str = ""
     old_path: str | None = None
     outside: bool = False
+    within: str = ""
 
     def __repr__(self) -> str:
         declared, observed = self.declared_action or "nothing", self.observed_action or "no change"
@@ -117,6 +119,7 @@ def reconcile(
     match.renames()
     match.spellings()
     match.folders()
+    match.nested()
     entries = list(match.entries.values())
     entries += [
         _silent(claim, "unverified" if claim.path in paths else "phantom")
@@ -277,6 +280,24 @@ class _Matching:
                 if claim is not None:
                     agrees = change.action in claim.actions or "modified" in claim.actions
                     self._meet(claim, change, agrees=agrees)
+                    break
+
+    def nested(self) -> None:
+        """Take what is declared inside a repository of its own, which is shown as one entry."""
+        closed = {
+            path: change
+            for path, change in self.observed.items()
+            if change.kind in ("nested-repository", "submodule")
+        }
+        for claim in self.open_claims() if closed else ():
+            for parent in _parents(claim.path):
+                if parent in closed:
+                    change = closed[parent]
+                    if self.entries[parent].verdict == "undeclared":
+                        self._meet(replace(claim, actions=[change.action]), change, agrees=True)
+                    self.used.add(claim.path)
+                    entry = replace(_silent(claim, "unverified"), within=change.path)
+                    self.entries[claim.path] = entry
                     break
 
     def _agrees(self, claim: _Claim, change: ObservedChange) -> bool:

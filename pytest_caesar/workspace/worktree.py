@@ -271,15 +271,40 @@ def _delete_refs(git: Git, *refs: str) -> None:
 
 def _destroy(top: Path, common_dir: Path) -> None:
     """Remove a worktree and what git notes about it, without asking git about either."""
+    notes = notes_of(top, common_dir)
     if os.path.lexists(top):
         remove_tree(top)
-    notes = common_dir / "worktrees"
     with contextlib.suppress(OSError):
-        for entry in list(notes.iterdir()):
-            text = os.fsdecode(read_plain_file(entry / "gitdir", 8192) or b"").strip()
-            if text == str(top / ".git") and not entry.is_symlink():
-                remove_tree(entry)
-        notes.rmdir()  # only when it is empty, as git does
+        if notes is not None:
+            remove_tree(notes)
+        (common_dir / "worktrees").rmdir()  # only when it is empty, as git does
+
+
+def notes_of(top: Path, common_dir: Path) -> Path | None:
+    """Return the folder in which git keeps notes about a worktree of ours, or None.
+
+    It carries the name of the worktree, to which git appends a number where that was taken,
+    and the worktree and the notes name each other. What else an agent wrote into the notes
+    of other worktrees makes none of them ours.
+    """
+    own = os.fsdecode(read_plain_file(top / ".git", 8192) or b"").strip()
+    named = os.path.realpath(top / own[8:]) if own.startswith("gitdir: ") else ""
+    try:
+        entries = sorted((common_dir / "worktrees").iterdir())
+    except OSError:
+        return None
+    found = []
+    for entry in entries:
+        number = entry.name[len(top.name) :]
+        if not entry.name.startswith(top.name) or entry.is_symlink():
+            continue
+        text = os.fsdecode(read_plain_file(entry / "gitdir", 8192) or b"").strip()
+        names_us, named_by_us = text == str(top / ".git"), named == os.path.realpath(entry)
+        if number == "" and (names_us or named_by_us):
+            return entry
+        if number.isdecimal() and names_us and named_by_us:
+            found.append(entry)
+    return found[0] if found else None
 
 
 def _checked(top: Path, notes: Path, checkout: Checkout) -> Checkout:

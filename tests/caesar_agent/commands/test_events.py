@@ -162,3 +162,18 @@ def test_following_shows_events_as_they_come_until_the_folder_is_gone(tmp_path: 
         finally:
             giving_up.cancel()
             child.kill()
+
+
+def test_events_of_another_task_are_skipped_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "task.json").write_text(json.dumps({"id": "t_1"}))
+    log(
+        tmp_path,
+        event(task_id="t_1", text="ours"),
+        event(task_id="t_2", seq=1, type="finished", status="success"),
+    )
+    assert cli.main(["events", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert [line.split(None, 3)[3] for line in told.out.splitlines()] == ["ours"]
+    assert told.err.startswith('line 2: expected task "t_1", found "t_2"')

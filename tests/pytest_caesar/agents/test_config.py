@@ -370,4 +370,49 @@ def test_a_file_that_no_hand_wrote_is_not_read(write: Write, tmp_path: Path) -> 
 
 
 def test_nesting_without_end_is_an_error_and_not_a_crash() -> None:
-    assert "not valid TOML" in refusal("a = " + "[" * 20_000)
+    assert "more than 64 brackets inside each other" in refusal("a = " + "[" * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("\n[policy]\nmax_depth = " + "7" * 5000, 3, "a number of 5000 characters"),
+        ("max_depth = 0x" + "f" * 5000, 1, "a number of 5002 characters"),
+        ("a" + ".a" * 50_000 + " = 1", 1, "a key of more than 32 parts"),
+        ("[" + "a . " * 40 + "a]", 1, "a key of more than 32 parts"),
+        ('"x"' + ".'y'" * 40 + " = 1", 1, "a key of more than 32 parts"),
+        ("\n".join(f"k{n}" + ".a" * 30 + " = 1" for n in range(20_000)), 209, "more dotted keys"),
+        ("a = " + "[" * 30_000, 1, "more than 64 brackets"),
+        ("a = " + "{b=" * 30_000, 1, "more than 64 brackets"),
+    ],
+    ids=["number", "hexadecimal", "key", "header", "quoted", "sum", "arrays", "tables"],
+)
+def test_what_its_reader_takes_too_long_for_is_refused(text: str, line: int, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        merge_config(Config(), text, file="c.toml")
+    assert str(caught.value).startswith(f"c.toml:{line}: ")
+    assert problem in str(caught.value)
+
+
+def test_texts_and_comments_are_no_keys_and_no_numbers() -> None:
+    words = ".".join(["abc"] * 100) + "9" * 500 + "[" * 100
+    text = (
+        f'[[agent]] # {words}\nid = "a"\nbin = "b"\ndisplay_name = "{words} \\" {words}"\n'
+        f"args = [\"{{{{prompt}}}}\", '{words}', '''\n{words}\n''', \"\"\"{words}\"\"\"]\n"
+    )
+    assert merge_config(Config(), text, file="c.toml").agents[0].display_name.startswith("abc.abc")
+
+
+def test_many_agents_are_read_in_time_that_grows_with_their_number() -> None:
+    text = "".join(
+        f'[[agent]]\nid = "a{number}"\nbin = "b"\nargs = ["{{{{prompt}}}}"]\n'
+        for number in range(3000)
+    )
+    agents = merge_config(Config(), text, file="c.toml").agents
+    assert [agent.line for agent in (*agents[:2], agents[-1])] == [1, 5, 11_997]
+
+
+def test_a_line_break_in_a_key_begins_no_line_of_its_own() -> None:
+    with pytest.raises(ConfigError) as caught:
+        merge_config(Config(), '"k\\n::error::x" = 1\n', file="c.toml")
+    assert "\n" not in str(caught.value)

@@ -321,3 +321,11 @@ def test_the_fast_parser_never_says_anything_else_than_the_other(text: str) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yaml_core, "_FastLoader", None)
         assert read(text) == found
+
+
+def test_merges_that_multiply_are_refused() -> None:
+    lines = ["x0: &a0 {k: v}"]
+    lines += [f"x{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}, *a{n - 1}]}}" for n in range(1, 30)]
+    front = parse_front_matter("---\nname: fox\n" + "\n".join(lines) + "\n---\n")
+    assert "more keys than a definition can hold" in front.problem
+    assert front.fields["name"] == "fox"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_caesar.agents.toml_lines import Path, line_of
+from pytest_caesar.agents.toml_lines import Lines, Path
 
 TEXT = '''\
 # [policy]
@@ -47,4 +47,4 @@ a.b = "c"
     ids=str,
 )
 def test_each_key_is_found_on_its_line(path: Path, line: int | None) -> None:
-    assert line_of(TEXT, path) == line
+    assert Lines(TEXT).of(path) == line

@@ -89,7 +89,10 @@ def test_only_the_tasks_that_are_named_are_cleaned_up_after(
         ("rm new.txt", "its worktree was changed after the task had ended"),
         ("git commit -qam late", "has moved to"),
         ("rm ../../tasks/*/run.json", "run.json is missing: the delegation has not ended"),
-        ("git worktree lock .", "its worktree is locked"),
+        (
+            "git worktree lock . --reason mine",
+            "somebody locked its worktree (mine); git worktree unlock",
+        ),
     ],
 )
 def test_what_is_recorded_nowhere_is_kept(
@@ -234,3 +237,60 @@ def test_outside_git_and_without_tasks_there_is_nothing_to_do(
 ) -> None:
     assert main(["clean", "--repo", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "There is nothing to clean up.\n"
+
+
+@pytest.mark.parametrize("name", [".caesar", ".caesar/tasks"])
+def test_task_directories_behind_a_link_are_refused_by_name(
+    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    delegated(repository)
+    folder = repository.path / name
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "thesis").mkdir()
+    assert main(["clean", "--repo", str(repository.path), "--tasks", "--force"]) == 2
+    assert f"{folder} is a link, and nothing behind it is removed" in capsys.readouterr().err
+    assert (tmp_path / "elsewhere" / "thesis").exists()
+
+
+def test_a_folder_that_no_run_made_is_kept_also_by_force(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = delegated(repository)
+    (run.task_dir.parent / "notes").mkdir()
+    code, tasks = clean(repository, capsys, "--force", "--tasks")
+    kept = {task["task_id"]: task["kept"] for task in tasks}
+    assert (code, kept.pop(run.task.id)) == (1, None)
+    assert kept["notes"].startswith("no run made this folder")
+    assert (run.task_dir.parent / "notes").is_dir()
+
+
+def test_notes_of_another_worktree_stay_whatever_an_agent_wrote_into_them(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    repository.git("worktree", "add", "--quiet", "-b", "other", str(other))
+    notes = repository.path / ".git" / "worktrees" / "other"
+    run = delegated(
+        repository,
+        f"#!/bin/sh\necho $PWD/.git > {notes}/gitdir\necho 'gitdir: {notes}' > .git\n",
+    )
+    clean(repository, capsys, "--force")
+    assert not run.workspace.exists()
+    assert not (notes.parent / run.task.id).exists()
+    assert "other" in sh("git status", other)
+
+
+def test_what_an_interrupted_checkout_left_goes_by_force_and_what_somebody_locked_stays(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, locked = delegated(repository), delegated(repository)
+    notes = repository.path / ".git" / "worktrees"
+    (notes / broken.task.id / "locked").write_text("initializing\n")
+    (notes / locked.task.id / "locked").write_text("on a stick")
+    assert clean(repository, capsys)[0] == 1
+    code, tasks = clean(repository, capsys, "--force")
+    kept = {task["task_id"]: task["kept"] for task in tasks}
+    assert (code, kept[broken.task.id]) == (1, None)
+    assert "somebody locked its worktree (on a stick)" in kept[locked.task.id]
+    assert (broken.workspace.exists(), locked.workspace.exists()) == (False, True)
