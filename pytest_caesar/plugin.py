@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.answers.scripted_answers import ScriptedAnswers
     from pytest_caesar.conformance.mutations import Mutations
     from pytest_caesar.fake_agent.agent import FakeAgents
+    from pytest_caesar.model.scripted_model import ScriptedModel
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.recovery.evidence import Recovered
     from pytest_caesar.runs.run import Run
@@ -375,6 +376,15 @@ def caesar_answers(request: pytest.FixtureRequest) -> ScriptedAnswers:
     from pytest_caesar.session.fixtures import make_answers  # noqa: PLC0415 - see above
 
     return make_answers(_open(request.config), request)
+
+
+@pytest.fixture
+def caesar_model(request: pytest.FixtureRequest) -> Iterator[ScriptedModel]:
+    """Be the model that a coding CLI talks to: ``shell(...)``, ``write(...)``, ``report(...)``."""
+    from pytest_caesar.session.fixtures import make_model  # noqa: PLC0415 - see above
+
+    with make_model(_open(request.config), request) as model:
+        yield model
 
 
 @pytest.fixture

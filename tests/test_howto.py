@@ -53,6 +53,8 @@ def assert_told(expected: list[str], printed: str, command: str) -> None:
 def shell(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """Return what carries out a command of a page; pytest alone runs in this process, for time."""
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    if not shutil.which("codex"):
+        here = f"{_stand_in(pytester.path / 'stand-ins', 'codex')}{os.pathsep}{here}"
     for name, value in {"PATH": here, "COLUMNS": "200", "PYTHONPATH": str(ROOT)}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("CI", raising=False)  # where nothing is recorded
@@ -75,6 +77,16 @@ def shell(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Shell:
         return done.stdout
 
     return run
+
+
+def _stand_in(folder: Path, name: str) -> Path:
+    """Put a program in the place of a CLI that is not installed."""
+    folder.mkdir()
+    (folder / name).write_text(
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m tests.stand_ins.{name} "$@"\n'
+    )
+    (folder / name).chmod(0o755)
+    return folder
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -97,11 +97,19 @@ _CODEX = KnownCli(
     display_name="Codex",
     program="codex",
     checked="0.171.0",
-    args=("exec", "--json", "--skip-git-repo-check", "-C", "{{workspace}}"),
+    args=(
+        "exec",
+        "--json",
+        "--skip-git-repo-check",
+        # A login shell resets PATH, and the project's own programs are not found.
+        "-c",
+        "allow_login_shell=false",
+        "-C",
+        "{{workspace}}",
+    ),
     # In the read-only sandbox an added folder is not writable, so it is not even added.
     write_args=("-s", "workspace-write", "--add-dir", "{{taskDir}}"),
     read_only_args=("-s", "read-only"),
-    # The one setting of this entry that is documented and was not tried.
     network_args=("-c", "sandbox_workspace_write.network_access=true"),
     model_args=("-m", "{{model}}"),
     schema_args=("--output-schema", "{{schemaPath}}"),
@@ -114,6 +122,9 @@ _CODEX = KnownCli(
         # Without it each call is refused, because nobody is there to approve it.
         "-c",
         'mcp_servers.caesar.default_tools_approval_mode="approve"',
+        # It does not wait for its servers: a first call would find no tool on a busy machine.
+        "-c",
+        "mcp_servers.caesar.required=true",
     ),
     prompt_args=("-",),
     brief_on_stdin=True,

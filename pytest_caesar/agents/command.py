@@ -31,6 +31,7 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
     network: bool,
     path: str,
     extra_args: Sequence[str] = (),
+    model_url: str | None = None,
 ) -> tuple[tuple[str, ...], Path]:
     """Make argv and working folder of an agent from its template.
 
@@ -47,6 +48,7 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
         network: the task has the network, so ``network_args`` are added.
         path: PATH of the child process.
         extra_args: put at the end as they are, tokens untouched.
+        model_url: the scripted model that the agent is to talk to, or None.
 
     Returns:
         argv (the program absolute) and the working folder.
@@ -68,6 +70,7 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
                 network=network,
                 path=path,
                 extra_args=tuple(extra_args),
+                model_url=model_url,
             ),
         )
         return launch.argv, launch.cwd
@@ -77,6 +80,7 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
         "taskDir": str(task_dir),
         "reportPath": str(report_path),
         "model": model or agent.model,
+        "modelUrl": model_url,
     }
     template = (*agent.argv[1:], *(agent.network_args if network else ()))
     arguments = (*substitute(template, values), *extra_args)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from pytest_caesar.agents.catalogue import CATALOGUE, KnownCli
 from pytest_caesar.agents.command import build_command, check_arguments, find_program
+from pytest_caesar.agents.model_wiring import Wiring, wire
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.agents.tokens import substitute
 
@@ -44,6 +45,7 @@ class LaunchRequest:
         deadline_ms: time the task has.
         environ: environment of the child process, which settings are merged into.
         extra_args: put at the end as they are (before a prompt that is an argument).
+        model_url: the scripted model that the agent is to talk to, or None.
     """
 
     prompt: str
@@ -60,6 +62,7 @@ class LaunchRequest:
     deadline_ms: int = 600_000
     environ: Mapping[str, str] = field(default_factory=lambda: _NO_ENVIRONMENT)
     extra_args: tuple[str, ...] = ()
+    model_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +129,22 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
             network=request.network,
             path=request.path,
             extra_args=request.extra_args,
+            model_url=request.model_url,
         )
-        return Launch(argv=argv, cwd=cwd, stdin=request.prompt if agent.brief_on_stdin else None)
+        return Launch(
+            argv=argv,
+            cwd=cwd,
+            stdin=request.prompt if agent.brief_on_stdin else None,
+            environment=_wiring(agent, request).environment,
+        )
     cli = CATALOGUE[agent.cli]
+    wiring = _wiring(agent, request)
+    if wiring.model:
+        request = replace(request, model=wiring.model)
     arguments = _arguments(cli, agent, request)
     check_arguments(agent, arguments)
     program = find_program(agent, path=request.path)
-    settings = _SETTINGS.get(cli.id, _no_settings)(agent, request)
+    settings = _SETTINGS.get(cli.id, _no_settings)(agent, request, wiring)
     files: dict[Path, str] = {}
     if request.channel and cli.injection == "file":
         files[request.task_dir / CHANNEL_CONFIG] = _json(_mcp_servers(request))
@@ -140,11 +152,17 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
         argv=(str(program), *arguments),
         cwd=request.workspace,
         stdin=request.prompt if cli.brief_on_stdin else None,
-        environment={**cli.environment, **settings.environment},
+        environment={**cli.environment, **wiring.environment, **settings.environment},
         files=files,
-        home_files=settings.home_files,
+        home_files={**wiring.home_files, **settings.home_files},
         final_message=request.task_dir / FINAL_MESSAGE if cli.final_message_args else None,
     )
+
+
+def _wiring(agent: ProcessAgent, request: LaunchRequest) -> Wiring:
+    if request.model_url is None:
+        return Wiring()
+    return wire(agent.cli, request.model_url, request.model or agent.model)
 
 
 def _arguments(cli: KnownCli, agent: ProcessAgent, request: LaunchRequest) -> tuple[str, ...]:
@@ -175,6 +193,7 @@ def _arguments(cli: KnownCli, agent: ProcessAgent, request: LaunchRequest) -> tu
         "channelArgs": _toml(list(args)),
         "seconds": str(max(1, request.deadline_ms // 1000)),
         "tools": _tool_list(cli, agent),
+        "modelUrl": request.model_url,
     }
     return (
         *substitute(template, values),
@@ -198,13 +217,13 @@ class _Settings:
     home_files: Mapping[str, str] = field(default_factory=dict)
 
 
-def _no_settings(agent: ProcessAgent, request: LaunchRequest) -> _Settings:  # noqa: ARG001
+def _no_settings(agent: ProcessAgent, request: LaunchRequest, wiring: Wiring) -> _Settings:  # noqa: ARG001
     return _Settings()
 
 
-def _opencode(agent: ProcessAgent, request: LaunchRequest) -> _Settings:
+def _opencode(agent: ProcessAgent, request: LaunchRequest, wiring: Wiring) -> _Settings:
     """Opencode has no sandbox: what is denied in its settings is not offered to the model."""
-    settings: dict[str, Any] = {"share": "disabled", "autoupdate": False}
+    settings: dict[str, Any] = {**wiring.settings, "share": "disabled", "autoupdate": False}
     if effective_mode(agent, request.mode) == "read-only":
         settings["permission"] = {"edit": "deny", "bash": "deny"}
     if request.channel:
@@ -217,15 +236,17 @@ def _opencode(agent: ProcessAgent, request: LaunchRequest) -> _Settings:
     return _Settings(environment={name: json.dumps(merged)})
 
 
-def _gemini(agent: ProcessAgent, request: LaunchRequest) -> _Settings:  # noqa: ARG001
-    if not request.channel:
+def _gemini(agent: ProcessAgent, request: LaunchRequest, wiring: Wiring) -> _Settings:  # noqa: ARG001
+    settings = dict(wiring.settings)
+    if request.channel:
+        settings.update(_mcp_servers(request, trust=True))
+    if not settings:
         return _Settings()
-    settings = _mcp_servers(request, trust=True)
     return _Settings(home_files={".gemini/settings.json": _json(settings)})
 
 
-_SETTINGS: Mapping[str, Callable[[ProcessAgent, LaunchRequest], _Settings]] = MappingProxyType(
-    {"opencode": _opencode, "gemini": _gemini}
+_SETTINGS: Mapping[str, Callable[[ProcessAgent, LaunchRequest, Wiring], _Settings]] = (
+    MappingProxyType({"opencode": _opencode, "gemini": _gemini})
 )
 
 

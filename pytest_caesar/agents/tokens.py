@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-TOKENS = ("prompt", "workspace", "taskDir", "reportPath", "model")
+TOKENS = ("prompt", "workspace", "taskDir", "reportPath", "model", "modelUrl")
 """The tokens that a configuration may use."""
 
 # ASCII alone: with a Unicode \w, a token nobody can type would be "known".

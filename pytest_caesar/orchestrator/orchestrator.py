@@ -16,6 +16,7 @@ from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.agents.capabilities import capabilities_of
 from pytest_caesar.agents.config import Config, Role, load_config
+from pytest_caesar.agents.credentials import refused_beside_model
 from pytest_caesar.agents.launch import expected_source
 from pytest_caesar.agents.models import decide_model
 from pytest_caesar.agents.network import decide_network
@@ -290,6 +291,10 @@ class Orchestrator:
         target = self._target(agent, role, config, wanted=request.role)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)
+        if self.settings.model_url is not None:
+            refused = refused_beside_model(self.settings.pass_env)
+            if refused:
+                raise DelegationError(problem=refused)
         target = at_depth(target, depth=depth, max_depth=config.policy.max_depth)
         network = decide_network(
             request.network,

@@ -27,6 +27,8 @@ class OrchestratorSettings:
         agents_root: folder whose configuration and definitions names are looked up in;
             the project when None.
         runner: what runs agent definitions, as for ``select``; or None.
+        model_url: gives the address of a scripted model that agents talk to, by agent and
+            task; or None.
     """
 
     pass_env: tuple[str, ...] = ()
@@ -39,3 +41,4 @@ class OrchestratorSettings:
     model: str | None = None
     agents_root: Path | None = None
     runner: str | None = None
+    model_url: Callable[[str, str], str] | None = None

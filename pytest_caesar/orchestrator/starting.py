@@ -15,6 +15,7 @@ from caesar_agent.documents import Task
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.agents.errors import PromptTooLong
 from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
+from pytest_caesar.agents.model_wiring import general_wiring
 from pytest_caesar.agents.spawning import BLOCKED_AGENT
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.files.folders import temporary_folder
@@ -69,6 +70,12 @@ class Start:
     cancelled: Cancellation
     frozen: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
 
+    @property
+    def model_url(self) -> str | None:
+        """The scripted model that the agent is to talk to, or None."""
+        url_for = self.settings.model_url
+        return None if url_for is None else url_for(self.agent.id, self.task.id)
+
 
 def run_agent(start: Start) -> Outcome:
     """Run an agent until it and all that it started are gone.
@@ -83,6 +90,7 @@ def run_agent(start: Start) -> Outcome:
             task_environment=task_environment(start.task, start.directory),
             home=home,
             pass_env=start.settings.pass_env,
+            without_logins=start.model_url is not None,
             path_first=start.settings.path_first,
         )
         guard = guard_of(start.agent)
@@ -95,6 +103,8 @@ def run_agent(start: Start) -> Outcome:
             return _run_process(start, start.agent, environment, home)
         if start.agent.subprocess:
             return _run_process(start, as_process(start.agent), environment, home)
+        if start.model_url is not None:
+            environment.update(general_wiring(start.model_url, start.model))
         start.narration.started(start.agent.target)
         timeout, grace = _times(start)
         with start.frozen():
@@ -175,6 +185,7 @@ def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -
         schema_path=schema,
         deadline_ms=task.deadline_ms,
         environ=environment,
+        model_url=start.model_url,
     )
     try:
         return prepare(agent, request)

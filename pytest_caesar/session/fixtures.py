@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_caesar.agents.target import AgentTarget
+    from pytest_caesar.model.scripted_model import ScriptedModel
 
 
 def make_orchestrator(
@@ -61,6 +62,7 @@ def make_orchestrator(
             session.settings,
             on_event=None if session.is_worker else progress_of(request.config),
             seconds_left=functools.partial(item_deadline.seconds_left, request.node.nodeid),
+            model_url=_model_url(request),
         ),
         new_id=counted_ids(),
         **options,
@@ -69,11 +71,27 @@ def make_orchestrator(
     return orchestrator
 
 
+def _model_url(request: pytest.FixtureRequest) -> Callable[[str, str], str] | None:
+    if "caesar_model" not in request.fixturenames:
+        return None
+    model: ScriptedModel = request.getfixturevalue("caesar_model")
+    return model.url_for
+
+
 def make_answers(session: CaesarSession, request: pytest.FixtureRequest) -> ScriptedAnswers:
     """Make the script of answers of one test; what goes wrong with it fails the test."""
     answers = ScriptedAnswers()
     session.state_of(request.node).judges.append(answers.judge)
     return answers
+
+
+def make_model(session: CaesarSession, request: pytest.FixtureRequest) -> ScriptedModel:
+    """Make the scripted model of one test; what goes wrong with its script fails the test."""
+    from pytest_caesar.model.scripted_model import ScriptedModel  # noqa: PLC0415 - a server
+
+    model = ScriptedModel()
+    session.state_of(request.node).judges.append(model.judge)
+    return model
 
 
 def counted_ids() -> Callable[[], str]:

@@ -245,6 +245,7 @@ def orchestrator_settings(
     *,
     seconds_left: Callable[[], float | None],
     on_event: Callable[[Event], None] | None = None,
+    model_url: Callable[[str, str], str] | None = None,
 ) -> OrchestratorSettings:
     """Return how the orchestrators of a session treat every delegation."""
     from pytest_caesar.orchestrator.orchestrator_settings import (  # noqa: PLC0415 - heavy
@@ -258,6 +259,7 @@ def orchestrator_settings(
         runner=settings.runner,
         seconds_left=seconds_left,
         on_event=on_event,
+        model_url=model_url,
     )
     return made if settings.linger is None else replace(made, linger=settings.linger)
 

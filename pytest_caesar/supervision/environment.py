@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from caesar_agent.errors import CaesarError
+from pytest_caesar.agents.credentials import is_login
 
 TASK_VARIABLES: Final = (
     "CAESAR_TASK_DIR",
@@ -100,6 +101,7 @@ def build_environment(
     home: Path,
     pass_env: Sequence[str] = (),
     path_first: Sequence[str] = (),
+    without_logins: bool = False,
 ) -> dict[str, str]:
     """Build the whole environment of one agent.
 
@@ -110,6 +112,7 @@ def build_environment(
         pass_env: names let through besides ``PASSED``; ``NAME*`` for all that
             begin so. ``HOME`` keeps the user's own.
         path_first: folders put at the head of ``PATH``.
+        without_logins: keep back what carries a login, also where a pattern lets it through.
 
     Returns:
         A new dictionary; names in no particular order.
@@ -128,7 +131,9 @@ def build_environment(
     passed = {
         name: value
         for name, value in parent.items()
-        if _matches(name, wanted) and refusal(name) is None
+        if _matches(name, wanted)
+        and refusal(name) is None
+        and not (without_logins and is_login(name))
     }
     path = _prepend(path_first, passed.get("PATH", os.defpath))
     return {**SET, "HOME": str(home), **passed, "PATH": path, **task_environment}

@@ -50,7 +50,7 @@ def arguments(cli: str, folder: Path, **more: Any) -> str:
 
 def test_codex_writes_in_its_sandbox_and_reports_by_file(installed: Path) -> None:
     assert arguments("codex", installed) == (
-        "exec --json --skip-git-repo-check -C /w -s workspace-write --add-dir /t "
+        "exec --json --skip-git-repo-check -c allow_login_shell=false -C /w -s workspace-write --add-dir /t "
         "-o /t/final-message.txt -"
     )
 
@@ -61,7 +61,7 @@ def test_codex_is_held_to_a_schema_where_its_sandbox_cannot_write_the_report(
     assert arguments(
         "codex", installed, mode="read-only", source="schema", schema_path=Path("/t/s.json")
     ) == (
-        "exec --json --skip-git-repo-check -C /w -s read-only --output-schema /t/s.json "
+        "exec --json --skip-git-repo-check -c allow_login_shell=false -C /w -s read-only --output-schema /t/s.json "
         "-o /t/final-message.txt -"
     )
 
@@ -75,9 +75,11 @@ def test_codex_is_told_to_approve_the_channel_and_where_it_is(installed: Path) -
     argv = launch("codex", installed, channel=CHANNEL).argv
     settings = [argv[i + 1] for i, argument in enumerate(argv) if argument == "-c"]
     assert settings == [
+        "allow_login_shell=false",
         'mcp_servers.caesar.command="/usr/bin/python"',
         r'mcp_servers.caesar.args=["-m", "caesar_agent", "channel", "a \"quoted\" one"]',
         'mcp_servers.caesar.default_tools_approval_mode="approve"',
+        "mcp_servers.caesar.required=true",
     ]
 
 

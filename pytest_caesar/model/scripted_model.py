@@ -1,0 +1,102 @@
+"""The object behind ``caesar_model``: a script, the server that plays it, what reached it."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+
+from pytest_caesar.model.conversation import ModelRequest
+from pytest_caesar.model.player import MAX_REQUESTS, Player
+from pytest_caesar.model.script import Conversation, Script, ScriptedModelError
+from pytest_caesar.model.server import ModelServer
+from pytest_caesar.model.words import Words
+
+
+class ScriptedModel(Words):
+    """A model that says what it was told to say, on a port of 127.0.0.1.
+
+    The server starts when its address is first asked for, and ends with ``close``.
+
+    Args:
+        script: what is played; an empty one to be filled by default.
+        max_requests: requests of one task before its CLI is told to stop.
+        port: 0 takes a free one.
+    """
+
+    def __init__(
+        self, script: Script | None = None, *, max_requests: int = MAX_REQUESTS, port: int = 0
+    ) -> None:
+        self.script = script or Script()
+        super().__init__(self.script.main)
+        self.player = Player(self.script, max_requests=max_requests)
+        self._port = port
+        self._lock = threading.Lock()
+        self._server: ModelServer | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<ScriptedModel of {len(self.script.main.turns)} turns, "
+            f"{len(self.player.requests)} requests>"
+        )
+
+    def __enter__(self) -> ScriptedModel:  # noqa: PYI034 - Self is newer than Python 3.10
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def on(self, text: str) -> Words:
+        """Script the conversation in which a message of the user holds ``text``."""
+        if not isinstance(text, str) or not text:
+            raise ScriptedModelError(problem=f"on({text!r:.60}): expected a text of the brief")
+        known = (other for other in self.script.others if other.match == text)
+        conversation = next(known, None)
+        if conversation is None:
+            conversation = Conversation(match=text)
+            self.script.others.append(conversation)
+        return Words(conversation)
+
+    @property
+    def max_requests(self) -> int:
+        """Requests of one task before its CLI is told to stop."""
+        return self.player.max_requests
+
+    @max_requests.setter
+    def max_requests(self, number: int) -> None:
+        if isinstance(number, bool) or number < 1:
+            raise ScriptedModelError(problem=f"max_requests={number!r}: expected one or more")
+        self.player.max_requests = number
+
+    @property
+    def requests(self) -> tuple[ModelRequest, ...]:
+        """What reached the model so far, side requests too, in order of arrival."""
+        return tuple(self.player.requests)
+
+    @property
+    def url(self) -> str:
+        """The address of the server, without a slash at its end; it serves from now on."""
+        return self._serving().url
+
+    def url_for(self, agent: str, task: str) -> str:
+        """Return the address for one task of one agent; requests to it say whose they are."""
+        return self._serving().url_for(agent, task)
+
+    def judge(self) -> str | None:
+        """Return what went wrong with the script, in one message, or None."""
+        return self.player.judge()
+
+    def close(self) -> None:
+        """Stop serving; waits for nobody."""
+        if self._server is not None:
+            self._server.close()
+
+    def _serving(self) -> ModelServer:
+        with self._lock:
+            if self._server is None:
+                self._server = ModelServer(self.player.answer, port=self._port)
+            return self._server

@@ -1,0 +1,1 @@
+"""Programs that stand in for real CLIs where these are not installed."""
