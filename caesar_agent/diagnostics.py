@@ -151,6 +151,11 @@ CODES: dict[str, str] = {
     "success-but-cancelled": "The report says success, and the task was cancelled.",
     "success-but-killed": "The report says success, and a signal ended the process.",
     "success-but-exit-code": "The report says success, and the exit code says failure.",
+    "command-contradicted": "The report says that a command succeeded; every run of it that was "
+    "seen failed.",
+    "later-failure": "A command succeeded as declared, and failed when it ran again later.",
+    "tested-before-last-change": "Files were changed after the tests had passed for the last time.",
+    "usage-contradicted": "The report tells other tokens, or another cost, than the stream.",
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",

@@ -16,6 +16,7 @@ from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.gates.messages import gate_lines
 from pytest_caesar.orchestrator.project_root import caesar_root
+from pytest_caesar.reporting.activity_lines import command_lines, usage_line
 from pytest_caesar.reporting.sections import tree_lines
 from pytest_caesar.reporting.sources import missing_report
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 CHANGES = 50
 """Changed paths that are shown; --json and ``pytest-caesar diff`` tell all."""
+
+COMMANDS = 20
+"""Commands that are shown; --json tells all."""
 
 OF_A_CODE = 10
 """Diagnostics of one code that are shown."""
@@ -71,6 +75,7 @@ def describe_run(run: Run, *, width: int | None = None) -> str:
             lines.append(f"  … and {len(run.changes) - CHANGES} more")
     else:
         lines.append("changes: not verified by git")
+    lines += _activity(run)
     if run.gates:
         lines += ["gates:", *gate_lines(run)]
     if run.children:
@@ -82,6 +87,15 @@ def describe_run(run: Run, *, width: int | None = None) -> str:
         lines += _stderr(run.task_dir)
     lines.append(f"task directory: {printable(str(run.task_dir))}")
     return "\n".join(lines) + "\n"
+
+
+def _activity(run: Run) -> list[str]:
+    """Return what it ran, and what it cost."""
+    lines = command_lines(run.commands[:COMMANDS])
+    if len(run.commands) > COMMANDS:
+        lines.append(f"  … and {len(run.commands) - COMMANDS} more")
+    used = usage_line(run)
+    return [*(["commands:", *lines] if lines else []), *([f"usage: {used}"] if used else [])]
 
 
 def _findings(run: Run, width: int | None) -> list[str]:

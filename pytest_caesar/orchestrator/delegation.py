@@ -39,6 +39,8 @@ from pytest_caesar.orchestrator.starting import Start, search_path
 from pytest_caesar.orchestrator.task_folder import make_task_directory
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.usage import Usage
+from pytest_caesar.runs.activity import Activity
 from pytest_caesar.runs.record import write_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
@@ -46,6 +48,7 @@ from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import fit
+from pytest_caesar.workspace.change_times import change_times
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.observation import ignored_paths, observe
 from pytest_caesar.workspace.reconciliation import observed_changes
@@ -188,6 +191,7 @@ class Delegation:
             )
         )
         declared = [change.path for change in recovered.report.changes]
+        activity = self.performer.activity(self._activity(start, workspace, observation))
         verdict = settle(
             recovered,
             observation=observation,
@@ -195,8 +199,10 @@ class Delegation:
             task=start.task,
             harness_findings=findings,
             ignored=ignored_paths(workspace, declared),
+            activity=activity,
         )
         return Run(
+            activity=activity,
             task=start.task,
             observation=observation,
             events=Events(start.narration.events),
@@ -210,6 +216,19 @@ class Delegation:
             promised=self.request.promised,
             children=company.children,
             **verdict,
+        )
+
+    def _activity(self, start: Start, workspace: Workspace, observation: Observation) -> Activity:
+        """Gather what others than the agent say of its work."""
+        stream = start.narration.stream
+        changes = observation.changes if observation.verified else ()
+        return Activity(
+            tool_calls=stream.calls if stream else (),
+            whole=stream is None or stream.whole,
+            usage=stream.usage if stream else Usage(),
+            written=change_times(workspace.path, changes) if observation.verified else None,
+            prices=self.settings.prices,
+            model=self.model,
         )
 
     def _judged(self, run: Run, tree: Path) -> Run:

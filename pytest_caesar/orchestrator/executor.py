@@ -6,6 +6,7 @@ from typing import Protocol
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.orchestrator.starting import Start, run_agent
+from pytest_caesar.runs.activity import Activity
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.values import Workspace
@@ -28,6 +29,9 @@ class Performer(Protocol):
     def findings(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """Return what the harness found, with what only the performer knows."""
 
+    def activity(self, seen: Activity) -> Activity:
+        """Return what was seen of the work, with what only the performer knows."""
+
     def complete(self, run: Run) -> Run:
         """Take notice of what came of it; return the run that is handed on."""
 
@@ -44,6 +48,10 @@ class LiveAgent:
     def findings(self, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """Return them as they are."""
         return found
+
+    def activity(self, seen: Activity) -> Activity:
+        """Return it as it is."""
+        return seen
 
     def complete(self, run: Run) -> Run:
         """Return the run as it is."""

@@ -16,8 +16,9 @@ from caesar_agent.events.lines import EventReading
 from caesar_agent.events.log import EventLog
 from caesar_agent.events.reading import EventTail, mentions, read_events
 from caesar_agent.task_directory import TaskDirectory
-from pytest_caesar.recovery.streams import Translator, open_translator
+from pytest_caesar.recovery.streams import StreamReading, Translator, detect, open_translator
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
+from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import told_seconds
@@ -49,6 +50,7 @@ class Narration:
     Attributes:
         events: after ``close``: all that the log holds.
         diagnostics: what was wrong with the log.
+        stream: after ``close``: the native stream, read; None for plain output.
     """
 
     def __init__(
@@ -75,6 +77,8 @@ class Narration:
         self._translator: Translator | None = open_translator(dialect) if dialect else None
         self._unwritable: Diagnostic | None = None
         self._complete = False
+        self._silent = False
+        self.stream: StreamReading | None = None
 
     def started(self, command: str) -> None:
         """Write the ``started`` event, right before the agent starts."""
@@ -101,7 +105,10 @@ class Narration:
     def play_back(self) -> None:
         """Let the event log that lies there be all that is told: nothing is added to it."""
         self._complete = True
-        self._translator = None
+
+    def usage(self) -> Usage:
+        """Return what the stream tells so far of tokens, cost and turns."""
+        return Usage() if self._translator is None else self._translator.usage()
 
     def _last_output(self) -> bytes:
         return self._log.read_at(max(0, self._log.size - LAST_OUTPUT), LAST_OUTPUT)
@@ -165,11 +172,17 @@ class Narration:
     def _translate_rest(self) -> list[Diagnostic]:
         """Translate what is left of the stream, as far back as recovery reads at most."""
         if self._translator is None:
-            return []
+            dialect = detect(self._log.read_at(0, STREAM_CHUNK))
+            if dialect is None:
+                return []
+            # An agent of nobody's catalogue that prints such a stream: no events are made of it.
+            self._translator, self._silent = open_translator(dialect), True
+        assert self._translator is not None
         found = []
         size = self._log.size
         if size - self._read > MAX_LOG_BYTES:
             start = size - MAX_LOG_BYTES
+            self._translator.gap()
             found.append(
                 Diagnostic(
                     code="events-cut",
@@ -186,7 +199,8 @@ class Narration:
                 break
             self._translate(chunk)
         self._write_all(self._translator.finish())
-        return found
+        self.stream = self._translator.close()
+        return [] if self._silent else found
 
     def _unheard(self) -> list[Diagnostic]:
         """Tell of questions where there was no channel, so that nobody could answer."""
@@ -209,6 +223,8 @@ class Narration:
             self._write_all(self._translator.feed(chunk))
 
     def _write_all(self, events: tuple[Any, ...]) -> None:
+        if self._complete or self._silent:
+            return
         for event in events:
             self._append(type=event.type, **event.fields)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caesar_agent.documents import Event
+from pytest_caesar.runs.prices import Prices
 from pytest_caesar.supervision.supervisor import GRACE, LINGER
 
 
@@ -29,6 +30,7 @@ class OrchestratorSettings:
         runner: what runs agent definitions, as for ``select``; or None.
         model_url: gives the address of a scripted model that agents talk to, by agent and
             task; or None.
+        prices: of tokens, where an agent's program does not say what it cost; or None.
     """
 
     pass_env: tuple[str, ...] = ()
@@ -42,3 +44,4 @@ class OrchestratorSettings:
     agents_root: Path | None = None
     runner: str | None = None
     model_url: Callable[[str, str], str] | None = None
+    prices: Prices | None = None

@@ -83,6 +83,8 @@ def capture(
             for item in run.questions
         ),
         findings=run.harness_findings,
+        programs=run.activity.programs,
+        written=run.activity.written if _timed(run) else None,
         files=files,
     )
     done = mapped(recording, places.hide_value, hidden)
@@ -91,8 +93,15 @@ def capture(
         outcome=done.outcome,
         questions=done.questions,
         findings=done.findings,
+        programs=done.programs,
+        written=done.written,
         files=done.files,
     )
+
+
+def _timed(run: Run) -> bool:
+    """Tell whether the end of any command is known, so that times of files are of use."""
+    return any(command.ended_at is not None for command in run.commands)
 
 
 def _files(run: Run) -> Iterable[tuple[str, bytes]]:

@@ -26,6 +26,7 @@ from pytest_caesar.recordings.placeholders import Places
 from pytest_caesar.recordings.playback import merge_findings, play, shown
 from pytest_caesar.recordings.recording import PATCH, Recording, differences, task_facts
 from pytest_caesar.recordings.redaction import secrets_of
+from pytest_caesar.runs.activity import Activity
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.values import Workspace
@@ -199,6 +200,12 @@ class RecordedAgent:
             item for item in found if not (item.code == "event-line-invalid" and item.line in torn)
         )
         return merge_findings(recorded, tuple(new))
+
+    def activity(self, seen: Activity) -> Activity:
+        """Return what was seen; of the programs and the times of files, what was recorded."""
+        if self._recording is None:
+            return seen
+        return replace(seen, programs=self._recording.programs, written=self._recording.written)
 
     def complete(self, run: Run) -> Run:
         """Write the recording of a run, or look whether it is what was recorded."""

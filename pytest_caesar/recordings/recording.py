@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, get_args
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Task
 from caesar_agent.mailbox.values import State, is_valid_id
+from pytest_caesar.recovery.tool_call import from_text
+from pytest_caesar.runs.command_reconciliation import ObservedCommand
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
+from pytest_caesar.workspace.change_times import ChangeTime
 
 FORMAT = 1
 """Version of ``recording.json``."""
@@ -72,6 +75,8 @@ class Recording:
         outcome: how it ended.
         questions: in the order in which they were asked.
         findings: what the harness found, whatever the report says.
+        programs: the calls of watched programs, as ``programs_value`` gives them.
+        written: when the changed paths changed last; None where nobody could tell.
         files: bytes by name, one of ``FILES``.
     """
 
@@ -79,6 +84,8 @@ class Recording:
     outcome: Mapping[str, Any]
     questions: tuple[RecordedQuestion, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
+    programs: tuple[ObservedCommand, ...] = ()
+    written: tuple[ChangeTime, ...] | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -145,6 +152,7 @@ def head_text(recording: Recording) -> bytes:
         "outcome": recording.outcome,
         "questions": [asdict(item) for item in recording.questions],
         "findings": [item.as_dict() for item in recording.findings],
+        **activity_value(recording.programs, recording.written),
     }
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
@@ -185,10 +193,57 @@ def parse_head(data: bytes, files: Mapping[str, bytes]) -> Recording:
         outcome=fields.get("outcome", dict),
         questions=tuple(questions),
         findings=_diagnostics(fields, "findings"),
+        programs=_programs(fields),
+        written=_written(fields),
         files=files,
     )
     parse_outcome(recording.outcome)  # a wrong one is told before anything is done with it
     return recording
+
+
+def activity_value(
+    programs: Iterable[ObservedCommand], written: Iterable[ChangeTime] | None
+) -> dict[str, Any]:
+    """Return what was seen of the work as JSON, without what nobody saw."""
+    calls = [
+        {
+            "command": call.command,
+            "exit_code": call.exit_code,
+            "started_at": None if call.started_at is None else call.started_at.isoformat(),
+            "duration": call.duration,
+        }
+        for call in programs
+    ]
+    times = None if written is None else [list(time) for time in written]
+    return {
+        **({"programs": calls} if calls else {}),
+        **({} if times is None else {"written": times}),
+    }
+
+
+def _programs(fields: _Fields) -> tuple[ObservedCommand, ...]:
+    return tuple(
+        ObservedCommand(
+            command=item.get("command", str),
+            exit_code=item.optional("exit_code", int),
+            witnesses=("program",),
+            started_at=from_text(item.optional("started_at", str)),
+            duration=item.optional("duration", float),
+        )
+        for item in fields.objects("programs")
+    )
+
+
+def _written(fields: _Fields) -> tuple[ChangeTime, ...] | None:
+    listed = fields.optional("written", list)
+    times = []
+    for item in listed or ():
+        if not isinstance(item, list) or len(item) != 3 or not isinstance(item[0], str):
+            problem = "written holds something that is no path with its time"
+            raise FormatError(problem)
+        path, at, exact = item
+        times.append(ChangeTime(path, at if isinstance(at, int) else None, exact is True))
+    return None if listed is None else tuple(times)
 
 
 class _Fields:
@@ -272,5 +327,7 @@ def mapped(
             replace(item, message=change(item.message), path=change(item.path))
             for item in recording.findings
         ),
+        programs=tuple(replace(call, command=change(call.command)) for call in recording.programs),
+        written=recording.written,
         files={name: change_bytes(name, data) for name, data in recording.files.items()},
     )

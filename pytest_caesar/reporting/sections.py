@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line, printable
+from pytest_caesar.reporting.activity_lines import command_lines, usage_line
 from pytest_caesar.reporting.sources import missing_report
 from pytest_caesar.supervision.time_left import told_seconds
 
@@ -31,6 +32,9 @@ EVENTS = 12
 
 PATHS = 20
 """Changed paths that are shown."""
+
+COMMANDS = 12
+"""Commands that are shown."""
 
 FINDINGS = 12
 """Diagnostics that are shown."""
@@ -70,6 +74,8 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("process", process_line(run)),
         *([_place("played back", run.recording)] if run.recording else []),
         *_changes(run),
+        *_commands(run),
+        *([_field("usage", used)] if (used := usage_line(run)) else []),
         *_findings(run.diagnostics),
         *_gates(run),
         *_below(run),
@@ -200,6 +206,11 @@ def _changes(run: Run) -> list[str]:
     if not lines:
         return [_field("changes", "none declared, none observed")]
     return _listed(f"changes (verified by {run.changes_verified_by})", lines, PATHS)
+
+
+def _commands(run: Run) -> list[str]:
+    lines = [_wrapped(line, indent=4) for line in command_lines(run.commands)]
+    return _listed("commands", lines, COMMANDS) if lines else []
 
 
 def _findings(found: Sequence[Diagnostic]) -> list[str]:

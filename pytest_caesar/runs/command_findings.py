@@ -10,6 +10,7 @@ from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.recovery.shell_words import words
 from pytest_caesar.runs.command_reconciliation import Command
 from pytest_caesar.runs.ran_commands import succeeded_as
+from pytest_caesar.workspace.change_times import ChangeTime
 
 TESTS: tuple[tuple[str, ...], ...] = (
     ("pytest",), ("py.test",), ("unittest",), ("nose2",), ("tox",), ("nox",), ("ctest",),
@@ -43,15 +44,13 @@ def is_test(command: Command) -> bool:
 
 
 def with_changed_after(
-    commands: Sequence[Command], written: Sequence[tuple[str, int | None]] | None
+    commands: Sequence[Command], written: Sequence[ChangeTime] | None
 ) -> tuple[Command, ...]:
     """Say of each command whose end is known what was written after it.
 
     Args:
         commands: of a run.
-        written: each path that git shows changed, with the time at which its inode, or for
-            a deleted one its folder, changed last, in nanoseconds since 1970; None where that
-            tells nothing. None as a whole where no file system tells.
+        written: when the paths that git shows changed last; None where nobody can tell.
     """
     return tuple(
         replace(command, changed_after=_changed_after(command, written)) for command in commands
@@ -59,7 +58,7 @@ def with_changed_after(
 
 
 def _changed_after(
-    command: Command, written: Sequence[tuple[str, int | None]] | None
+    command: Command, written: Sequence[ChangeTime] | None
 ) -> tuple[str, ...] | None:
     ended = command.ended_at
     if ended is None or written is None or not command.witnesses:
@@ -67,9 +66,13 @@ def _changed_after(
     moment = round(ended.timestamp() * 1_000_000) * 1000
     if ended.microsecond % 1000 == 0:
         moment += 999_999  # told in whole milliseconds: it ended somewhere within this one
-    if any(time is None for _, time in written):
-        return None
-    return tuple(path for path, time in written if time is not None and time > moment)
+    after = []
+    for change in written:
+        if change.at is None or (change.at > moment and not change.exact):
+            return None
+        if change.at > moment:
+            after.append(change.path)
+    return tuple(after)
 
 
 def _contradicted(commands: Sequence[Command]) -> list[Diagnostic]:

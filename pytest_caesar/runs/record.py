@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
+from pytest_caesar.recovery.tool_call import ToolCall
+from pytest_caesar.runs.command_reconciliation import Command
 from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.leftovers import Saved
 from pytest_caesar.workspace.values import Workspace
@@ -86,6 +90,10 @@ def run_as_json(run: Run) -> dict[str, Any]:
             }
             for change in run.changes
         ],
+        "commands": [_command_as_json(command) for command in run.commands],
+        "tool_calls": [_call_as_json(call) for call in run.tool_calls],
+        "usage": run.usage.as_dict(),
+        **({"total_usage": run.total_usage.as_dict()} if run.children else {}),
         "undeclared": [entry.path for entry in run.reconciliation.undeclared],
         "phantom": [entry.path for entry in run.reconciliation.phantom],
         "outcome": {
@@ -106,14 +114,51 @@ def run_as_json(run: Run) -> dict[str, Any]:
     }
 
 
+def _command_as_json(command: Command) -> dict[str, Any]:
+    return {
+        "command": command.command,
+        "declared_exit_code": command.declared_exit_code,
+        "observed_exit_code": command.observed_exit_code,
+        "verdict": command.verdict,
+        "witnesses": list(command.witnesses),
+        "started_at": _time(command.started_at),
+        "duration": command.duration,
+        "changed_after": None if command.changed_after is None else list(command.changed_after),
+    }
+
+
+def _call_as_json(call: ToolCall) -> dict[str, Any]:
+    """Return a call without its arguments and output, which may hold anything."""
+    return {
+        "tool": call.tool,
+        "status": call.status,
+        "exit_code": call.exit_code,
+        "at": _time(call.at),
+        "duration": call.duration,
+    }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else format_timestamp(moment)
+
+
 def failure_as_json(error: CaesarError, *, agent: str) -> dict[str, Any]:
     """Return the object of ``run_as_json`` for a delegation that could not be started."""
     empty = dict.fromkeys(
-        ("task_id", "source", "form", "report", "changes_verified_by", "outcome", "task_dir",
-         "workspace")
+        ("task_id", "source", "form", "report", "changes_verified_by", "usage", "outcome",
+         "task_dir", "workspace")
     )  # fmt: skip
     lists: dict[str, Any] = {
-        name: [] for name in ("changes", "undeclared", "phantom", "diagnostics", "children")
+        name: []
+        for name in (
+            "changes",
+            "commands",
+            "tool_calls",
+            "undeclared",
+            "phantom",
+            "diagnostics",
+            "children",
+        )
     }
     return {
         **empty,

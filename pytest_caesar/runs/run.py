@@ -12,15 +12,29 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Event, Report, Task
 from caesar_agent.mailbox.mailbox import AskedQuestion
 from pytest_caesar.recovery.evidence import Evidence, Form, Source, Status
+from pytest_caesar.recovery.tool_call import ToolCall
+from pytest_caesar.recovery.usage import Usage, added
+from pytest_caesar.runs.activity import Activity, calls_of
+from pytest_caesar.runs.command_reconciliation import Command
+from pytest_caesar.runs.ran_commands import Commands, ran
+from pytest_caesar.runs.run_reconciliation import RunReconciliation
 from pytest_caesar.supervision.outcome import Outcome
-from pytest_caesar.workspace.reconciliation import Reconciliation
 from pytest_caesar.workspace.values import Observation, ObservedChange, Patch
 
 if TYPE_CHECKING:
     from caesar_agent.va.evidence import DimensionFeedback, GateResult
 
 
-REMARKS: Final = frozenset({"isolation-degraded", "network-not-guaranteed", "uncommitted-work"})
+REMARKS: Final = frozenset(
+    {
+        "isolation-degraded",
+        "later-failure",
+        "network-not-guaranteed",
+        "tested-before-last-change",
+        "uncommitted-work",
+        "usage-contradicted",
+    }
+)
 """Findings that are not the cause of anything."""
 
 
@@ -53,7 +67,9 @@ class Run:
         form: ``fence`` or ``object`` for an extracted report, else None.
         changes_verified_by: ``git`` when the changes were observed, else ``declaration``.
         observation: what git shows against ``base_ref``.
-        reconciliation: declared laid beside observed.
+        reconciliation: declared laid beside observed: changes and commands.
+        usage: tokens, cost and turns, each None where nobody tells.
+        activity: what others than the agent say of its work.
         events: what ``events.jsonl`` holds.
         questions: what was asked over the return channel, and what became of it.
         outcome: how the process ended.
@@ -79,7 +95,9 @@ class Run:
     form: Form | None = None
     changes_verified_by: Literal["git", "declaration"]
     observation: Observation = field(repr=False)
-    reconciliation: Reconciliation
+    reconciliation: RunReconciliation
+    usage: Usage = field(default=Usage(), repr=False)
+    activity: Activity = field(default=Activity(), repr=False)
     events: Events = field(default=Events(), repr=False)
     questions: tuple[AskedQuestion, ...] = ()
     outcome: Outcome
@@ -101,6 +119,37 @@ class Run:
     def changes(self) -> tuple[ObservedChange, ...]:
         """What git shows, in path order; empty when it could not be verified."""
         return self.observation.changes if self.observation.verified else ()
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """Every command that the report declares or that was seen, in order."""
+        return self.reconciliation.commands
+
+    def ran(self, *argv: str, ok: bool = False) -> Commands:
+        """Return the commands that ran a program with these first words.
+
+        Args:
+            argv: the program, and its first words: ``ran("uv", "add")``. Shells, assignments,
+                ``cd``, ``env``, ``uv run`` and the like are taken off; ``python -m pytest``
+                counts as ``pytest``.
+            ok: only those that were seen to end with 0, the exit code being the program's
+                own: not behind a pipe, ``;``, ``||`` or ``&``.
+
+        Returns:
+            Them in order, declared and observed ones; an empty answer is falsy, and says
+            what was run instead.
+        """
+        return ran(self.commands, argv, ok=ok)
+
+    @cached_property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """What the stream says of each call of a tool, else what the events say."""
+        return self.activity.tool_calls or calls_of(self.events)
+
+    @property
+    def total_usage(self) -> Usage:
+        """The usage of the run and of all below it; None where one of them does not know."""
+        return added(run.usage for run in self.tree)
 
     @property
     def patch(self) -> Patch:
@@ -162,6 +211,7 @@ class Run:
             task=self.task,
             harness_findings=self.harness_findings,
             ignored=self.ignored,
+            activity=self.activity,
         )
         run = replace(self, **verdict)
         return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))

@@ -8,6 +8,10 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents import Task
 from pytest_caesar.recovery.contradictions import contradictions
 from pytest_caesar.recovery.evidence import Recovered
+from pytest_caesar.runs.activity import Activity, commands_of, usage_of
+from pytest_caesar.runs.command_findings import command_findings
+from pytest_caesar.runs.run_reconciliation import RunReconciliation
+from pytest_caesar.runs.usage_findings import usage_findings
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.reconciliation import Reconciliation, reconcile, reconciled_report
@@ -22,15 +26,18 @@ def settle(
     task: Task,
     harness_findings: tuple[Diagnostic, ...],
     ignored: frozenset[str] = frozenset(),
+    activity: Activity | None = None,
 ) -> dict[str, Any]:
     """Lay a recovered report beside what was observed.
 
     Returns:
         The fields of a ``Run`` that depend on the report: ``declared``, ``report``,
-        ``source``, ``form``, ``changes_verified_by``, ``reconciliation``,
+        ``source``, ``form``, ``changes_verified_by``, ``reconciliation``, ``usage``,
         ``diagnostics`` and ``ignored``.
     """
     declared = recovered.report
+    seen = activity or Activity()
+    commands = commands_of(seen, declared)
     if observation.verified:
         reconciliation = reconcile(
             declared.changes, observation, workspace=task.workspace, ignored=ignored
@@ -53,12 +60,15 @@ def settle(
         "source": recovered.source,
         "form": recovered.form,
         "changes_verified_by": "git" if observation.verified else "declaration",
-        "reconciliation": reconciliation,
+        "reconciliation": RunReconciliation(reconciliation.entries, commands),
+        "usage": usage_of(seen, declared),
         "diagnostics": (
             *harness_findings,
             *recovered.diagnostics,
             *reconciliation_findings(reconciliation),
+            *command_findings(commands),
             *found,
+            *usage_findings(declared, seen.usage),
         ),
         "ignored": ignored,
     }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STRICT = ALWAYS | {
     "undeclared-change",
+    "command-contradicted",
     "phantom-change",
     "wrong-action",
     "workspace-unverified",

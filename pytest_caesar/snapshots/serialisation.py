@@ -140,6 +140,8 @@ def _run_page(run: Run, normaliser: Normaliser) -> str:
         "## Changes",
         _changes(run, normaliser),
     ]
+    if any(command.witnesses for command in run.commands):
+        parts += ["## Commands", _commands(run, normaliser)]
     findings = [
         f"- {finding.code}{f': {_inline(normaliser.path(finding.path))}' if finding.path else ''}"
         for finding in run.diagnostics
@@ -205,6 +207,20 @@ def _changes(run: Run, normaliser: Normaliser) -> str:
         for path, declared, observed, word in rows
     ]
     return "\n".join(["| path | declared | observed | |", "|---|---|---|---|", *table])
+
+
+def _commands(run: Run, normaliser: Normaliser) -> str:
+    """Return the commands; their times and what was changed after them differ each time."""
+    table = [
+        f"| {_cell(normaliser.text(command.command))} | {_code(command.declared_exit_code)} "
+        f"| {_code(command.observed_exit_code)} | {command.verdict} |"
+        for command in run.commands
+    ]
+    return "\n".join(["| command | declared | observed | |", "|---|---|---|---|", *table])
+
+
+def _code(code: int | None) -> str:
+    return "-" if code is None else str(code)
 
 
 def _gate(gate: GateResult, normaliser: Normaliser) -> str:

@@ -10,7 +10,9 @@ from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Artifact, Change, CommandRun, Finding, Question
 from caesar_agent.mailbox.mailbox import AskedQuestion
+from pytest_caesar.reporting.activity_lines import command_line
 from pytest_caesar.reporting.sections import entry_line, task_directory
+from pytest_caesar.runs.command_reconciliation import Command
 from pytest_caesar.supervision.outcome import LeakedProcess
 from pytest_caesar.workspace.reconciliation import ReconciledPath
 from pytest_caesar.workspace.values import ObservedChange
@@ -234,6 +236,7 @@ class Kind:
 
 KINDS: Final[dict[type, Kind]] = {
     ReconciledPath: Kind("path", "paths", "path", entry_line),
+    Command: Kind("command", "commands", "command", command_line),
     Diagnostic: Kind("diagnostic", "diagnostics", "code", finding_line),
     ObservedChange: Kind("change", "changes", "path", _changed),
     Change: Kind("declared change", "declared changes", "path", _changed),

@@ -22,6 +22,7 @@ from pytest_caesar.runs.command_reconciliation import (
     joined,
     reconcile_commands,
 )
+from pytest_caesar.workspace.change_times import ChangeTime
 
 NOON = datetime(2026, 12, 1, 12, 0, tzinfo=timezone.utc)
 
@@ -282,7 +283,7 @@ def test_what_was_written_after_a_command_is_told_by_the_time_of_the_inode() -> 
     )
 
     def after(*times: int | None) -> tuple[str, ...] | None:
-        written = [(f"{number}.py", time) for number, time in enumerate(times)]
+        written = [ChangeTime(f"{number}.py", time) for number, time in enumerate(times)]
         return with_changed_after([command], written)[0].changed_after
 
     assert after() == ()
@@ -292,10 +293,14 @@ def test_what_was_written_after_a_command_is_told_by_the_time_of_the_inode() -> 
     # A stream tells whole milliseconds: within that one nobody can tell.
     assert after(moment + 999_999) == ()
     assert with_changed_after([command], None)[0].changed_after is None
+    # A deleted path went then, or before.
+    for time, expected in ((moment, ()), (moment + 2_000_000, None)):
+        deleted = [ChangeTime("gone.py", time, exact=False)]
+        assert with_changed_after([command], deleted)[0].changed_after == expected
 
 
 def test_tests_that_are_older_than_the_last_change_are_a_remark() -> None:
-    late = [("a.py", 2**62)]
+    late = [ChangeTime("a.py", 2**62)]
     happened = Witnessed((program("pytest -q", 0),), (), whole=True)
 
     def codes(claims: list[Claim]) -> list[str]:
