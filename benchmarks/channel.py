@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.measuring import Row, absolute, interleave, ratio
 from caesar_agent.mailbox.mailbox import Mailbox
 from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.answers.question_responder import QuestionResponder
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
 
@@ -125,7 +126,7 @@ def rows() -> list[Row]:
         with tempfile.TemporaryDirectory() as folder:
             _make_task(Path(folder))
             answers = ScriptedAnswers().on("Keep", "no")
-            with answers.attend(TaskDirectory(Path(folder)), task_id="t_1"):
+            with QuestionResponder(answers, TaskDirectory(Path(folder)), task_id="t_1"):
                 times = ask(Path(folder))
         what = f"from ask to the scripted answer, through {name}"
         found.append(absolute(what, statistics.median(times), 100))

@@ -8,8 +8,8 @@ from pathlib import Path
 from benchmarks.measuring import Row, interleave
 from pytest_caesar.agents.target import FunctionAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.reporting.difference import compare
 from pytest_caesar.runs.run import Run
-from pytest_caesar.snapshots.difference import compare
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.snapshots.serialisation import serialise
 from pytest_caesar.workspace.repository import Repository

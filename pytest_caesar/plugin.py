@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.workspace.repository import Repository
 
-SESSION: pytest.StashKey[CaesarSession] = pytest.StashKey()
-"""What this session accumulates; there only once something of the plugin is used."""
-
-
 # --- options, ini keys, marker ---------------------------------------------------------
 
 
@@ -237,7 +233,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def _open(config: pytest.Config) -> CaesarSession:
     from pytest_caesar.session.session import open_session  # noqa: PLC0415 - only when it is used
 
-    new = config.stash.get(SESSION, None) is None
+    new = not config.pluginmanager.has_plugin("caesar-session")
     session = open_session(config)
     if new:
         _add_conformance(session)
@@ -295,7 +291,7 @@ class _Listener:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Open the session when the first run arrives."""
-        session = self._config.stash.get(SESSION, None)
+        session: CaesarSession | None = self._config.pluginmanager.get_plugin("caesar-session")
         if session is None and getattr(report, "caesar_runs", None):
             session = _open(self._config)
         if session is not None:

@@ -12,9 +12,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from pytest_caesar.agents.capabilities import Capabilities
+from pytest_caesar.agents.target import FunctionAgent
+from pytest_caesar.agents.tokens import tokens_in
 
 if TYPE_CHECKING:
     from pytest_caesar.agents.network import Control
+    from pytest_caesar.agents.target import AgentTarget
 
 Injection = Literal["none", "arguments", "environment", "file", "home"]
 Args = tuple[str, ...]
@@ -273,3 +276,20 @@ def explain_exit(cli: str | None, exit_code: int | None) -> str:
     if cli is None or exit_code is None or cli not in CATALOGUE:
         return ""
     return CATALOGUE[cli].exit_codes.get(exit_code, "")
+
+
+def capabilities_of(agent: AgentTarget) -> Capabilities:
+    """Return what can be counted on for an agent.
+
+    A program's own command line says nothing about streams, schemas or channels, so
+    those are false for it; a function of this process has nothing to take flags.
+    """
+    if isinstance(agent, FunctionAgent):
+        return Capabilities()
+    if agent.cli is not None:
+        return CATALOGUE[agent.cli].capabilities()
+    return Capabilities(
+        native_read_only=agent.native_read_only,
+        model=any("model" in tokens_in(argument) for argument in agent.argv[1:]),
+        network="toggle" if agent.network_args else "unknown",
+    )

@@ -35,8 +35,7 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
 ) -> tuple[tuple[str, ...], Path]:
     """Make argv and working folder of an agent from its template.
 
-    For an agent of the catalogue, ``launch.prepare`` makes more than a template can;
-    here it gets the command line of a writing task that reports by file.
+    For an agent of the catalogue, ``launch.prepare`` makes more than a template can.
 
     Args:
         agent: what was selected.
@@ -56,24 +55,6 @@ def build_command(  # noqa: PLR0913  (what the tokens need, by name)
     Raises:
         CommandError: one of its kinds, which names the real cause; nothing was started.
     """
-    if agent.cli is not None:
-        from pytest_caesar.agents.launch import LaunchRequest, prepare  # noqa: PLC0415  (a cycle)
-
-        launch = prepare(
-            agent,
-            LaunchRequest(
-                prompt=prompt,
-                workspace=workspace,
-                task_dir=task_dir,
-                report_path=report_path,
-                model=model,
-                network=network,
-                path=path,
-                extra_args=tuple(extra_args),
-                model_url=model_url,
-            ),
-        )
-        return launch.argv, launch.cwd
     values = {
         "prompt": prompt,
         "workspace": str(workspace),

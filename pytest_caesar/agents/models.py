@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_caesar.agents.capabilities import capabilities_of
+from pytest_caesar.agents.catalogue import capabilities_of
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 
 

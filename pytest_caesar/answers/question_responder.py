@@ -36,7 +36,7 @@ ENDINGS = {
 """How a question ended that had no answer, by state."""
 
 
-class Attendance:
+class QuestionResponder:
     """Looks after the mailbox of one task from a thread of its own.
 
     A thread, because an agent that runs in this process keeps the main one busy. It
@@ -44,7 +44,7 @@ class Attendance:
     when the agent's whole process tree is gone.
 
     Args:
-        answers: the script.
+        answers: the script that it reads from.
         directory: the task directory.
         task_id: id of the task, for the events.
         abort: set when the agent should be ended, because nothing else can come of it.

@@ -12,9 +12,6 @@ from typing import Literal, TypeAlias
 from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
 from caesar_agent.mailbox.mailbox import AskedQuestion
-from caesar_agent.task_directory import TaskDirectory
-from pytest_caesar.answers.question_responder import Attendance
-from pytest_caesar.supervision.cancellation import Cancellation
 
 Match: TypeAlias = "str | re.Pattern[str] | Callable[[AskedQuestion], object]"
 """Which questions a script is for: a text that the question contains, a pattern that is
@@ -190,22 +187,6 @@ class ScriptedAnswers:
         return self
 
     # -- while the agent runs
-
-    def attend(
-        self,
-        directory: TaskDirectory,
-        *,
-        task_id: str,
-        abort: Cancellation | None = None,
-    ) -> Attendance:
-        """Answer the questions of one task, from a thread, while a ``with`` block runs.
-
-        Args:
-            directory: the task directory.
-            task_id: id of the task, for the events.
-            abort: set when the agent should be ended, because nothing else can come of it.
-        """
-        return Attendance(self, directory, task_id=task_id, abort=abort)
 
     def choose(self, question: AskedQuestion) -> Script | None:
         """Return the script for a question and count it as used; None when it is unscripted."""

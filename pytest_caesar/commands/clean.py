@@ -14,7 +14,8 @@ from caesar_agent.console import one_line, printable
 from caesar_agent.errors import CaesarError
 from pytest_caesar.files.removal import remove_tree
 from pytest_caesar.orchestrator.project_root import caesar_root
-from pytest_caesar.orchestrator.request import DelegationError, check_task_id
+from pytest_caesar.orchestrator.request import check_task_id
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.record import Record, RecordError, read_record
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.leftovers import Leftover, Leftovers

@@ -20,11 +20,11 @@ from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
-from pytest_caesar.orchestrator.interrupted_run import LeftBehind, left_by
+from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, left_by
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.project_root import project_around
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.failing_codes import is_refuted
 from pytest_caesar.runs.record import failure_as_json, run_as_json
 from pytest_caesar.runs.run import Run
@@ -154,7 +154,7 @@ class DelegationInterruptedError(CaesarError):
         left: where the work of the agent lies, or None when none was started.
     """
 
-    left: LeftBehind | None
+    left: InterruptedRun | None
 
     def message(self) -> str:
         """Say what is left, and where."""

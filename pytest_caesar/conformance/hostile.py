@@ -11,6 +11,7 @@ from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.surroundings import Surroundings, reads_stdin, surround
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.request import RequestFields
 from pytest_caesar.session.session import CaesarSession
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.workspace.repository import Repository
@@ -51,9 +52,13 @@ class HostileOrchestrator(Orchestrator):
         self._numbers = itertools.count(1)
 
     def _delegation(
-        self, agent: AgentTarget | str | None, cancelled: Cancellation, **wishes: Any
+        self,
+        objective: str,
+        agent: AgentTarget | str | Path | None,
+        fields: RequestFields,
+        cancelled: Cancellation,
     ) -> Delegation:
-        delegation = super()._delegation(agent, cancelled, **wishes)
+        delegation = super()._delegation(objective, agent, fields, cancelled)
         number = next(self._numbers)
         other = self._folder / "elsewhere"
         if number == 1:

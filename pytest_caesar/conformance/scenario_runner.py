@@ -19,10 +19,10 @@ from pytest_caesar.conformance.scenarios import HOSTILE_TEXT, LARGE_CONTEXT, Sce
 from pytest_caesar.conformance.side_effects import ReportWatcher, differences, survey
 from pytest_caesar.conformance.surroundings import Surroundings, surround
 from pytest_caesar.files.walking import walk
+from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.pending_run import PendingRun
-from pytest_caesar.orchestrator.starting import as_process
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.environment import make_home
 from pytest_caesar.workspace.git import Git, GitError

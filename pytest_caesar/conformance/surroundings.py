@@ -13,8 +13,9 @@ from typing import Any
 from pytest_caesar.agents.catalogue import CATALOGUE
 from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
-from pytest_caesar.orchestrator.starting import as_process, search_path
+from pytest_caesar.supervision.environment import search_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from caesar_agent.console import one_line
 from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.va.evidence import DimensionFeedback, GateResult
 from pytest_caesar.agents.executables import path_folders
-from pytest_caesar.gates.findings import judgement_findings
 from pytest_caesar.gates.gates import (
     CommandGate,
     Evaluation,
@@ -24,18 +23,17 @@ from pytest_caesar.gates.gates import (
     ModelGate,
     check_score,
 )
-from pytest_caesar.orchestrator.starting import task_environment
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic
-from pytest_caesar.supervision.environment import build_environment, make_home
+from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.start_errors import AgentStartError
 from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
 from pytest_caesar.supervision.time_left import fit
 
 if TYPE_CHECKING:
-    from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
     from pytest_caesar.runs.run import Run
+    from pytest_caesar.supervision.program_settings import ProgramSettings
 
 MAX_OUTPUT: Final = 16 * 1024
 """Bytes of what a gate prints that its result keeps: the last ones, where failures stand."""
@@ -49,7 +47,7 @@ def judge_run(
     gates: tuple[Gate, ...],
     *,
     tree: Path,
-    settings: OrchestratorSettings,
+    settings: ProgramSettings,
     cancelled: Cancellation,
 ) -> Run:
     """Ask every gate in turn, and return the run with what they say.
@@ -86,12 +84,11 @@ def judge_run(
                 result, sides = _hear(gate, run)
                 results.append(result)
                 dimensions.update(sides)
-    judged = replace(run, gates=tuple(results), dimensions=dimensions)
-    return replace(judged, diagnostics=(*run.diagnostics, *judgement_findings(judged)))
+    return replace(run, gates=tuple(results), dimensions=dimensions).judged()
 
 
 @contextmanager
-def _environment(run: Run, settings: OrchestratorSettings) -> Iterator[dict[str, str]]:
+def _environment(run: Run, settings: ProgramSettings) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="caesar-gates-", ignore_cleanup_errors=True) as folder:
         environment = build_environment(
             parent=os.environ,
@@ -117,7 +114,7 @@ def _run_command(
     gate: CommandGate,
     run: Run,
     environment: Mapping[str, str],
-    settings: OrchestratorSettings,
+    settings: ProgramSettings,
     cancelled: Cancellation,
 ) -> GateResult:
     timeout, grace = fit(gate.timeout, settings.grace, settings.seconds_left())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line, printable
-from pytest_caesar.gates.findings import gate_ending
+from pytest_caesar.runs.judgement import gate_ending
 
 if TYPE_CHECKING:
     from pytest_caesar.runs.run import Run

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.errors import near_miss, shown
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 
 _FORMS = (
     'a name as for --caesar-agent ("./agent.sh", "my_agent:main", "codex"), a Path, '
@@ -16,7 +16,7 @@ _FORMS = (
 )
 
 
-def as_given(agent: object) -> AgentTarget | str | None:
+def agent_argument(agent: object) -> AgentTarget | str | None:
     """Return an agent, or the name to select one by; None where nobody was named.
 
     A path becomes absolute, so that it is only ever a path.

@@ -22,29 +22,31 @@ from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.launch import Source
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
-from pytest_caesar.answers.question_responder import Attendance
+from pytest_caesar.answers.question_responder import QuestionResponder
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
-from pytest_caesar.gates.findings import judgement_findings
-from pytest_caesar.orchestrator.brief import render_brief
 from pytest_caesar.orchestrator.collect_evidence import gather
 from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
 from pytest_caesar.orchestrator.executor import LiveAgent, Performer
-from pytest_caesar.orchestrator.interrupted_run import LeftBehind, noted
+from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, noted
 from pytest_caesar.orchestrator.live_events import Narration
-from pytest_caesar.orchestrator.nested.server import Inherited, Nesting
+from pytest_caesar.orchestrator.nested.child_orchestrator import Nest, Parent
+from pytest_caesar.orchestrator.nested.server import Inherited, NestedServer
 from pytest_caesar.orchestrator.project_root import caesar_root
-from pytest_caesar.orchestrator.request import DelegationError, Request
+from pytest_caesar.orchestrator.request import Request
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
-from pytest_caesar.orchestrator.starting import Start, search_path
+from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.orchestrator.task_folder import make_task_directory
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.runs.activity import Activity
+from pytest_caesar.runs.brief import render_brief
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.record import write_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
 from pytest_caesar.supervision.cancellation import Cancellation
+from pytest_caesar.supervision.environment import search_path
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import fit
@@ -67,7 +69,7 @@ class _Company:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @classmethod
-    def of(cls, attendance: Attendance | None, nesting: Nesting | None) -> _Company:
+    def of(cls, attendance: QuestionResponder | None, nesting: NestedServer | None) -> _Company:
         return cls(
             questions=attendance.questions if attendance else (),
             children=nesting.children if nesting else (),
@@ -118,7 +120,7 @@ class Delegation:
     answers: ScriptedAnswers | None = None
     cancelled: Cancellation
     inherited: Inherited | None = None
-    nest: Callable[..., Nesting] | None = None
+    nest: Nest | None = None
     performer: Performer = field(default_factory=LiveAgent)
 
     def carry_out(self) -> Run:
@@ -134,7 +136,7 @@ class Delegation:
             undo.callback(remove, workspace, task_id=self.task_id)
             closing.callback(release, workspace)
             start = self._start(directory, workspace, closing)
-            closing.enter_context(noted(LeftBehind(directory.path, workspace.path)))
+            closing.enter_context(noted(InterruptedRun(directory.path, workspace.path)))
             tree = workspace.path.resolve()
             watch = ConfigurationWatch.begin(self.project)
             outcome, company = self._perform(start, workspace, undo)
@@ -234,7 +236,7 @@ class Delegation:
     def _judged(self, run: Run, tree: Path) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
         if not self.request.gates:
-            return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
+            return run.judged()
         from pytest_caesar.gates.judging import judge_run  # noqa: PLC0415 - seldom needed
 
         return judge_run(
@@ -351,20 +353,30 @@ class Delegation:
 
     def _attendance(
         self, directory: TaskDirectory
-    ) -> contextlib.AbstractContextManager[Attendance | None]:
+    ) -> contextlib.AbstractContextManager[QuestionResponder | None]:
         """Answer questions while the agent runs; without a script, somebody else does."""
         if not self.request.channel:
             return contextlib.nullcontext()
         answers = self.answers or ScriptedAnswers(unscripted="wait")
-        return answers.attend(directory, task_id=self.task_id, abort=self.cancelled)
+        return QuestionResponder(answers, directory, task_id=self.task_id, abort=self.cancelled)
 
     def _nesting(
         self, directory: TaskDirectory, task: Task, workspace: Workspace
-    ) -> contextlib.AbstractContextManager[Nesting | None]:
+    ) -> contextlib.AbstractContextManager[NestedServer | None]:
         """Carry out what the agent hands on to others while it runs."""
         if self.nest is None:
             return contextlib.nullcontext()
-        return self.nest(self, directory=directory, task=task, workspace=workspace)
+        return self.nest.serve(
+            Parent(
+                agent=self.agent,
+                depth=self.depth,
+                config=self.config,
+                request=self.request,
+                directory=directory,
+                task=task,
+                workspace=workspace,
+            )
+        )
 
     # -- keep
 

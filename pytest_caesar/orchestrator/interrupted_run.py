@@ -11,7 +11,7 @@ _NAME = "caesar_left_behind"
 
 
 @dataclass(frozen=True, slots=True)
-class LeftBehind:
+class InterruptedRun:
     """Where the work of an agent lies that was ended in its midst.
 
     Attributes:
@@ -24,7 +24,7 @@ class LeftBehind:
 
 
 @contextmanager
-def noted(left: LeftBehind) -> Iterator[None]:
+def noted(left: InterruptedRun) -> Iterator[None]:
     """Let an exception that comes through carry what it leaves; the outermost one counts."""
     try:
         yield
@@ -33,7 +33,7 @@ def noted(left: LeftBehind) -> Iterator[None]:
         raise
 
 
-def left_by(error: BaseException) -> LeftBehind | None:
+def left_by(error: BaseException) -> InterruptedRun | None:
     """Return what an exception leaves, or None when no agent was to be started yet."""
     left = getattr(error, _NAME, None)
-    return left if isinstance(left, LeftBehind) else None
+    return left if isinstance(left, InterruptedRun) else None

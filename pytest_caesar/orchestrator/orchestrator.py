@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
 from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.agents.capabilities import capabilities_of
+from pytest_caesar.agents.catalogue import capabilities_of
 from pytest_caesar.agents.config import Config, Role, load_config
 from pytest_caesar.agents.credentials import refused_beside_model
 from pytest_caesar.agents.launch import expected_source
@@ -26,28 +25,23 @@ from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.selection_context import Place
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
-from pytest_caesar.orchestrator.agent_argument import as_given, no_agent
+from pytest_caesar.orchestrator.agent_argument import agent_argument, no_agent
 from pytest_caesar.orchestrator.delegation import Delegation
 from pytest_caesar.orchestrator.executor import LiveAgent, Performer
-from pytest_caesar.orchestrator.make_request import request_of
-from pytest_caesar.orchestrator.nested.server import Inherited, Nesting
+from pytest_caesar.orchestrator.nested.child_orchestrator import Nest
+from pytest_caesar.orchestrator.nested.server import Inherited
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.pending_run import PendingRun
 from pytest_caesar.orchestrator.policy import check_policy, next_depth
-from pytest_caesar.orchestrator.request import (
-    DelegationError,
-    IsolationWish,
-    Mode,
-    NetworkWish,
-    Request,
-    check_task_id,
-)
-from pytest_caesar.orchestrator.starting import search_path
+from pytest_caesar.orchestrator.request import Request, RequestFields, check_task_id
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.cancellation import Cancellation, interruptible
+from pytest_caesar.supervision.environment import search_path
 
 if TYPE_CHECKING:
-    from pytest_caesar.gates.gates import GateLike
+    from typing_extensions import Unpack
+
     from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
     from pytest_caesar.va.given_units import UnitLike
 
@@ -106,28 +100,12 @@ class Orchestrator:
         name = getattr(self.agent, "id", self.agent)
         return f"<Orchestrator of agent {name!r} on {self.project}>"
 
-    def delegate(  # noqa: PLR0913 - the fields of a task, all by name
+    def delegate(
         self,
         objective: str,
         *,
         agent: AgentTarget | str | Path | None = None,
-        context: str = "",
-        constraints: Iterable[str] = (),
-        acceptance_criteria: Iterable[str] = (),
-        mode: Mode | None = None,
-        isolation: IsolationWish | None = None,
-        timeout: float | None = None,
-        role: str | None = None,
-        model: str | None = None,
-        network: NetworkWish | None = None,
-        channel: bool | None = None,
-        workspace: Path | str | None = None,
-        base_ref: str | None = None,
-        placed: Iterable[str] = (),
-        depth: int | None = None,
-        gates: Iterable[GateLike] = (),
-        promised: Iterable[str] = (),
-        task_fields: Mapping[str, Any] | None = None,
+        **fields: Unpack[RequestFields],
     ) -> Run:
         """Give one task to one agent and wait until everything about it is known.
 
@@ -162,40 +140,18 @@ class Orchestrator:
                 no worktree, branch or folder is left behind.
             Interruption: Ctrl-C or a signal came; the run is recorded, as cancelled.
         """
-        delegation = self._delegation(
-            as_given(agent),
-            Cancellation(),
-            objective=objective,
-            context=context,
-            constraints=constraints,
-            acceptance_criteria=acceptance_criteria,
-            mode=mode,
-            isolation=isolation,
-            timeout=timeout,
-            role=role,
-            model=model,
-            network=network,
-            channel=channel,
-            workspace=workspace,
-            base_ref=base_ref,
-            placed=placed,
-            depth=depth,
-            gates=gates,
-            promised=promised,
-            task_fields=task_fields,
-        )
-        return self._carry_out(delegation)
+        return self._carry_out(self._delegation(objective, agent, fields, Cancellation()))
 
     @overload
-    def dispatch(self, units: UnitLike, **wishes: Any) -> Dispatched: ...
+    def dispatch(self, units: UnitLike, **options: Any) -> Dispatched: ...
 
     @overload
-    def dispatch(self, units: Iterable[UnitLike], **wishes: Any) -> DispatchedUnits: ...
+    def dispatch(self, units: Iterable[UnitLike], **options: Any) -> DispatchedUnits: ...
 
     def dispatch(
         self,
         units: UnitLike | Iterable[UnitLike],
-        **wishes: Any,
+        **options: Any,
     ) -> Dispatched | DispatchedUnits:
         """Hand task units of va-agent-protocol to agents; takes what ``va.dispatch.dispatch`` takes.
 
@@ -207,10 +163,14 @@ class Orchestrator:
         """
         from pytest_caesar.va.dispatch import dispatch  # noqa: PLC0415 - another protocol
 
-        return dispatch(self, units, **wishes)
+        return dispatch(self, units, **options)
 
     def start(
-        self, objective: str, *, agent: AgentTarget | str | Path | None = None, **wishes: Any
+        self,
+        objective: str,
+        *,
+        agent: AgentTarget | str | Path | None = None,
+        **fields: Unpack[RequestFields],
     ) -> PendingRun:
         """Give one task to one agent in the background; takes what ``delegate`` takes.
 
@@ -221,7 +181,7 @@ class Orchestrator:
             CaesarError: the delegation was refused before anything was written.
         """
         cancelled = Cancellation()
-        delegation = self._delegation(as_given(agent), cancelled, objective=objective, **wishes)
+        delegation = self._delegation(objective, agent, fields, cancelled)
         target = delegation.agent
         if isinstance(target, FunctionAgent) and not target.subprocess:
             raise DelegationError(
@@ -231,31 +191,35 @@ class Orchestrator:
         return PendingRun(lambda: self._carry_out(delegation), cancelled)
 
     def check(
-        self, objective: str, *, agent: AgentTarget | str | Path | None = None, **wishes: Any
+        self,
+        objective: str,
+        *,
+        agent: AgentTarget | str | Path | None = None,
+        **fields: Unpack[RequestFields],
     ) -> None:
         """Refuse what ``delegate`` would refuse without a look at the workspace; takes what it takes.
 
         Raises:
             CaesarError: as ``delegate``; nothing was written in any case.
         """
-        planned = self._planned(as_given(agent), Cancellation(), objective=objective, **wishes)
-        planned.check()
+        self._planned(objective, agent, fields, Cancellation()).check()
 
-    def _wished(self, agent: AgentTarget | str | None, config: Config, **wishes: Any) -> Request:
-        """Return what is asked for by the names of ``delegate``, and what nobody said filled in."""
-        inspect.signature(self.delegate).bind(**wishes)
-        role = role_named(config, wishes.get("role"))
-        if role and role.builtin and (agent is not None or self.agent is not None):
+    def _request(
+        self, objective: str, *, named: bool, fields: RequestFields, config: Config
+    ) -> Request:
+        """Return what is asked for, with what the role and the policy say where nobody did."""
+        role = role_named(config, fields.get("role"))
+        if role and role.builtin and named:
             role = None  # a word of the caller's, which elected nobody
-        wishes["model"] = wishes.get("model") or self.settings.model
-        said = {name: value for name, value in wishes.items() if value is not None}
-        defaults = {
-            **task_defaults(role, config.policy),
-            "channel": self.answers is not None,
-        }
-        if "workspace" in said:
-            del defaults["isolation"]  # it is there already
-        return request_of(**{**defaults, **said})
+        return Request.of(
+            objective,
+            fields,
+            {
+                **task_defaults(role, config.policy),
+                "channel": self.answers is not None,
+                "model": self.settings.model,
+            },
+        )
 
     def _config(self) -> Config:
         if self.inherited:
@@ -271,24 +235,33 @@ class Orchestrator:
         return run
 
     def _delegation(
-        self, agent: AgentTarget | str | None, cancelled: Cancellation, **wishes: Any
+        self,
+        objective: str,
+        agent: AgentTarget | str | Path | None,
+        fields: RequestFields,
+        cancelled: Cancellation,
     ) -> Delegation:
         """Return all that is decided before anything is written, under a new id."""
-        planned = self._planned(agent, cancelled, **wishes)
+        planned = self._planned(objective, agent, fields, cancelled)
         return replace(planned, task_id=check_task_id(self.new_id()))
 
     def _planned(
-        self, agent: AgentTarget | str | None, cancelled: Cancellation, **wishes: Any
+        self,
+        objective: str,
+        agent: AgentTarget | str | Path | None,
+        fields: RequestFields,
+        cancelled: Cancellation,
     ) -> Delegation:
         config = self._config()
-        request = self._wished(agent, config, **wishes)
+        given = agent_argument(agent if agent is not None else self.agent)
+        request = self._request(objective, named=given is not None, fields=fields, config=config)
         if not self.project.is_dir():
             raise DelegationError(problem=f"the project {self.project} does not exist")
         if self.inherited:
             # Criteria that an agent wrote are words: no command of ours comes from them.
             request = replace(request, gates=())
         role = role_named(config, request.role)
-        target = self._target(agent, role, config, wanted=request.role)
+        target = self._target(given, role, config, wanted=request.role)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)
         if self.settings.model_url is not None:
@@ -337,17 +310,24 @@ class Orchestrator:
             answers=self.answers,
             cancelled=cancelled,
             inherited=self.inherited,
-            nest=self._nest,
+            nest=Nest(
+                project=self.project, settings=self.settings, team=self.team, make=self._child
+            ),
             performer=self.performer(),
         )
 
-    def _nest(self, parent: Delegation, **place: Any) -> Nesting:
-        """Serve an agent that asks for others while it runs."""
-        from pytest_caesar.orchestrator.nested.child_orchestrator import (  # noqa: PLC0415 - it makes orchestrators
-            nest,
+    def _child(self, settings: OrchestratorSettings, inherited: Inherited) -> Orchestrator:
+        """Make the orchestrator of agents that one of ours asks for."""
+        child = Orchestrator(
+            project=self.project,
+            settings=settings,
+            clock=self.clock,
+            new_id=self.new_id,
+            answers=self.answers,
+            inherited=inherited,
         )
-
-        return nest(self, parent, **place)
+        child.team = self.team
+        return child
 
     def _target(
         self,
@@ -359,17 +339,16 @@ class Orchestrator:
     ) -> AgentTarget:
         """Return who does the work: whom the call names, else the role's, else our own."""
         agents_root = self.settings.agents_root or self.project
-        given = agent if agent is not None else as_given(self.agent)
-        if isinstance(given, str):
+        if isinstance(agent, str):
             return select(
-                given,
+                agent,
                 project=agents_root,
                 start=Path.cwd(),
                 user_config=self.settings.user_config,
                 runner=self.settings.runner,
             )
-        if given is not None:
-            return given
+        if agent is not None:
+            return agent
         if role is None:
             raise no_agent(wanted, config)
         place = Place(

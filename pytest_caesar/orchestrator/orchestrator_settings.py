@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from caesar_agent.documents import Event
 from pytest_caesar.runs.prices import Prices
-from pytest_caesar.supervision.supervisor import GRACE, LINGER
+from pytest_caesar.supervision.program_settings import ProgramSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrchestratorSettings:
+class OrchestratorSettings(ProgramSettings):
     """How an orchestrator treats every delegation.
 
     Attributes:
@@ -33,11 +32,6 @@ class OrchestratorSettings:
         prices: of tokens, where an agent's program does not say what it cost; or None.
     """
 
-    pass_env: tuple[str, ...] = ()
-    path_first: tuple[str, ...] = (str(Path(sys.executable).parent),)
-    grace: float = GRACE
-    linger: float = LINGER
-    seconds_left: Callable[[], float | None] = field(default=lambda: None)
     on_event: Callable[[Event], None] | None = None
     user_config: bool = False
     model: str | None = None

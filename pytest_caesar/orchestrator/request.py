@@ -1,20 +1,22 @@
-"""What a delegation asks for, checked before anything is written."""
+"""What a delegation asks for: the arguments of ``delegate``, and the request that is made of them."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 from caesar_agent.documents.task import Task
-from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.durations import MAX_DEADLINE_MS
+from pytest_caesar.agents.errors import near_miss
+from pytest_caesar.gates.criteria import command_of
+from pytest_caesar.runs.errors import DelegationError
 
 if TYPE_CHECKING:
-    from pytest_caesar.gates.gates import Gate
+    from pytest_caesar.gates.gates import Gate, GateLike
 
 DEFAULT_TIMEOUT = 600.0
 """Seconds an agent has when nobody says otherwise. Source: the reference, ``default_timeout``."""
@@ -24,18 +26,29 @@ IsolationWish = Literal["auto", "worktree", "inplace"]
 NetworkWish = Literal["auto", "on", "off"]
 
 
-class DelegationError(CaesarError):
-    """A delegation that cannot be started as it was asked for; nothing was left behind.
+class RequestFields(TypedDict, total=False):
+    """What ``delegate`` takes beside the objective and the agent; None is as good as absent.
 
-    Attributes:
-        problem: what was found, where, and what to do.
+    Each field is described there.
     """
 
-    problem: str
-
-    def message(self) -> str:
-        """Return the problem as it is shown."""
-        return self.problem
+    context: str
+    constraints: Iterable[str]
+    acceptance_criteria: Iterable[str]
+    mode: Mode | None
+    isolation: IsolationWish | None
+    timeout: float | None
+    role: str | None
+    model: str | None
+    network: NetworkWish | None
+    channel: bool | None
+    workspace: Path | str | None
+    base_ref: str | None
+    placed: Iterable[str]
+    depth: int | None
+    gates: Iterable[GateLike]
+    promised: Iterable[str]
+    task_fields: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,39 @@ class Request:
     gates: tuple[Gate, ...] = ()
     promised: tuple[str, ...] = ()
     task_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, objective: str, given: RequestFields, defaults: Mapping[str, Any]) -> Request:
+        """Bring what a caller gives into one shape.
+
+        Args:
+            objective: what the agent is to do.
+            given: as the caller gave it; a list where one is expected may be any iterable.
+            defaults: values of fields that nobody gave.
+
+        Raises:
+            TypeError: there is no field of that name.
+            DelegationError: a value cannot be delegated; says which, and what is expected.
+        """
+        known = [each.name for each in fields(cls)]
+        for name in given:
+            if name not in known:
+                hint = near_miss(name, known)
+                raise TypeError(f"delegate() got an unexpected keyword argument {name!r}{hint}")
+        values: dict[str, Any] = {
+            **defaults,
+            **{name: value for name, value in given.items() if value is not None},
+        }
+        if "workspace" in values:
+            values["workspace"] = Path(values["workspace"]).absolute()
+            if given.get("isolation") is None:
+                values["isolation"] = "auto"  # it is there already
+        for name in ("constraints", "acceptance_criteria", "placed", "promised"):
+            values[name] = _sentences(values.get(name, ()))
+        gates = values.pop("gates", ())
+        request = cls(objective=objective, **values)
+        request.check()
+        return replace(request, gates=_gates(gates, request.acceptance_criteria))
 
     @property
     def deadline_ms(self) -> int:
@@ -129,6 +175,22 @@ class Request:
             raise DelegationError(
                 problem="base_ref and placed describe a prepared workspace: give workspace= too"
             )
+
+
+def _gates(gates: Iterable[GateLike], criteria: tuple[str, ...]) -> tuple[Gate, ...]:
+    """Return the gates that were given, and those that the criteria are."""
+    given = gates if isinstance(gates, str) else tuple(gates)
+    if not given and not any(map(command_of, criteria)):
+        return ()
+    from pytest_caesar.gates.gates import as_gates, criteria_gates  # noqa: PLC0415 - seldom needed
+
+    made = as_gates(given)
+    return as_gates((*made, *criteria_gates(criteria, gates=made)))
+
+
+def _sentences(values: Iterable[str]) -> tuple[str, ...]:
+    """Return a tuple; a lone string stays one, for ``Request.check`` to refuse."""
+    return cast("tuple[str, ...]", values) if isinstance(values, str) else tuple(values)
 
 
 def _one_of(field: str, value: object, allowed: Sequence[str]) -> None:

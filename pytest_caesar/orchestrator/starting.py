@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,15 +16,16 @@ from pytest_caesar.agents.errors import PromptTooLong
 from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
 from pytest_caesar.agents.model_wiring import general_wiring
 from pytest_caesar.agents.spawning import BLOCKED_AGENT
-from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.files.folders import temporary_folder
-from pytest_caesar.orchestrator.brief import short_brief
 from pytest_caesar.orchestrator.delivered_report import Delivery
+from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.in_process.function_run import run_function
 from pytest_caesar.orchestrator.live_events import Narration
 from pytest_caesar.orchestrator.nested.permission import guard_of
+from pytest_caesar.runs.brief import short_brief
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.environment import build_environment, make_home
+from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
@@ -33,9 +33,6 @@ from pytest_caesar.supervision.time_left import fit
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
-
-PROTOCOL_VERSION = "1"
-"""Value of ``CAESAR_PROTOCOL_VERSION``. Source: the specification, "Variables d'environnement"."""
 
 SCHEMA_NAME = "report.schema.json"
 """JSON Schema of the report, for CLIs that are held to one."""
@@ -191,35 +188,6 @@ def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -
         return prepare(agent, request)
     except PromptTooLong:
         return prepare(agent, replace(request, prompt=short_brief(task)))
-
-
-def task_environment(task: Task, directory: TaskDirectory) -> dict[str, str]:
-    """Return the eight ``CAESAR_*`` variables of a task. Source: the specification."""
-    return {
-        "CAESAR_TASK_DIR": str(directory.path),
-        "CAESAR_TASK_FILE": str(directory.task_file),
-        "CAESAR_REPORT_PATH": task.report_path,
-        "CAESAR_EVENTS_PATH": task.events_path,
-        "CAESAR_TASK_ID": task.id,
-        "CAESAR_AGENT": task.agent,
-        "CAESAR_DEPTH": str(task.depth),
-        "CAESAR_PROTOCOL_VERSION": PROTOCOL_VERSION,
-    }
-
-
-def search_path(path_first: Sequence[str]) -> str:
-    """Return the ``PATH`` of an agent: the folders that lead it, then the inherited ones."""
-    return os.pathsep.join((*path_first, os.environ.get("PATH", os.defpath)))
-
-
-def as_process(agent: FunctionAgent) -> ProcessAgent:
-    """Run a function in a Python of its own, the one that runs now."""
-    module = "pytest_caesar.orchestrator.in_process.function_main"
-    return ProcessAgent(
-        id=agent.id,
-        origin=agent.origin,
-        argv=(sys.executable, "-m", module, agent.target, agent.import_root),
-    )
 
 
 def describe(argv: Sequence[str], *briefs: str) -> str:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from caesar_agent.task_directory import TaskDirectory
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.workspace.naming import shown
 
 

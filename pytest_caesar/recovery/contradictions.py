@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Report
+from pytest_caesar.recovery.evidence import Evidence, Recovered
 
 MAX_PATHS = 5
 """Paths that one message names; the rest is told as a number."""
@@ -86,3 +87,23 @@ def _against_success(
         return [Diagnostic(code="success-but-killed", message=message)]
     message = f"the report says success and the process ended with exit code {exit_code}"
     return [Diagnostic(code="success-but-exit-code", message=message)]
+
+
+def speaks_against(recovered: Recovered, evidence: Evidence) -> tuple[Diagnostic, ...]:
+    """Return what in the evidence speaks against the report that was recovered from it."""
+    status: Literal["succeeded", "failed", "timed_out", "cancelled"] = "failed"
+    if evidence.timed_out or evidence.cancelled:
+        status = "timed_out" if evidence.timed_out else "cancelled"
+    elif evidence.exit_code == 0 or evidence.killed_after_report:
+        status = "succeeded"
+    elif evidence.exit_code is None and evidence.signal is None:
+        status = "succeeded"  # not known: nothing to hold against the report
+    return contradictions(
+        recovered.report,
+        source=recovered.source,
+        mode=evidence.mode,
+        changes=evidence.changes,
+        outcome_status=status,
+        exit_code=0 if status == "succeeded" else evidence.exit_code,
+        killed_after_report=evidence.killed_after_report,
+    )

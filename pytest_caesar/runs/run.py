@@ -16,6 +16,7 @@ from pytest_caesar.recovery.tool_call import ToolCall
 from pytest_caesar.recovery.usage import Usage, added
 from pytest_caesar.runs.activity import Activity, calls_of
 from pytest_caesar.runs.command_reconciliation import Command
+from pytest_caesar.runs.judgement import judgement_findings
 from pytest_caesar.runs.ran_commands import Commands, ran
 from pytest_caesar.runs.run_reconciliation import RunReconciliation
 from pytest_caesar.supervision.outcome import Outcome
@@ -198,9 +199,6 @@ class Run:
         Raises:
             ValueError: a name is not that of a source that can be taken away.
         """
-        from pytest_caesar.gates.findings import (  # noqa: PLC0415 - it tells of runs
-            judgement_findings,
-        )
         from pytest_caesar.recovery.tiers import recover_without  # noqa: PLC0415 - kept light
         from pytest_caesar.runs.verdict import settle  # noqa: PLC0415 - it builds runs
 
@@ -214,7 +212,12 @@ class Run:
             activity=self.activity,
         )
         run = replace(self, **verdict)
-        return replace(run, diagnostics=(*run.diagnostics, *judgement_findings(run)))
+        return run.judged()
+
+    def judged(self) -> Run:
+        """Return the run with what its gates and promised outputs say against a success."""
+        found = judgement_findings(self.report, gates=self.gates, promised=self.promised)
+        return replace(self, diagnostics=(*self.diagnostics, *found))
 
     def __repr__(self) -> str:
         cause: str = f"process {self.outcome.status.replace('_', ' ')}"

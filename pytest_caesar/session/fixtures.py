@@ -106,6 +106,9 @@ def make_snapshot(
     rules: Sequence[tuple[str, str]],
 ) -> CaesarSnapshot:
     """Make the snapshots of one test."""
-    snapshot = CaesarSnapshot.of(session, request, rules=rules)
-    session.state_of(request.node).snapshots.append(snapshot)
+    state = session.state_of(request.node)
+    snapshot = CaesarSnapshot.of(
+        request, state.orchestrators, repeated=session.settings.repeated, rules=rules
+    )
+    state.snapshots.append(snapshot)
     return snapshot

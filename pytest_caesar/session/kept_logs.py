@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.recovery.contradictions import contradictions
+from pytest_caesar.recovery.contradictions import speaks_against
 from pytest_caesar.recovery.evidence import Evidence, Recovered
 from pytest_caesar.recovery.tiers import recover
 
@@ -55,7 +54,7 @@ def recover_kept(
 
         evidence["changes"] = changes_of(_bytes(diff))
     if isinstance(log, Path) and log.is_dir():
-        from pytest_caesar.commands.recover import read_folder  # noqa: PLC0415 - as above
+        from pytest_caesar.runs.kept_task import read_folder  # noqa: PLC0415 - as above
 
         folder = read_folder(log)
         return _verdict(replace(folder.evidence, **evidence))
@@ -91,24 +90,4 @@ def _verdict(evidence: Evidence) -> Recovered:
     recovered = recover(evidence)
     return replace(
         recovered, diagnostics=(*recovered.diagnostics, *speaks_against(recovered, evidence))
-    )
-
-
-def speaks_against(recovered: Recovered, evidence: Evidence) -> tuple[Diagnostic, ...]:
-    """Return what in the evidence speaks against the report that was recovered from it."""
-    status: Literal["succeeded", "failed", "timed_out", "cancelled"] = "failed"
-    if evidence.timed_out or evidence.cancelled:
-        status = "timed_out" if evidence.timed_out else "cancelled"
-    elif evidence.exit_code == 0 or evidence.killed_after_report:
-        status = "succeeded"
-    elif evidence.exit_code is None and evidence.signal is None:
-        status = "succeeded"  # not known: nothing to hold against the report
-    return contradictions(
-        recovered.report,
-        source=recovered.source,
-        mode=evidence.mode,
-        changes=evidence.changes,
-        outcome_status=status,
-        exit_code=0 if status == "succeeded" else evidence.exit_code,
-        killed_after_report=evidence.killed_after_report,
     )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.outcomes import Failed
 
-from pytest_caesar.plugin import SESSION
 from pytest_caesar.session.item_state import STATE, TestState
 from pytest_caesar.settings.settings import (
     REPEATED,
@@ -20,6 +19,7 @@ from pytest_caesar.settings.settings import (
     refuse_separate_paths,
     select_agents,
 )
+from pytest_caesar.snapshots.executed_tests import EXECUTED, ExecutedTests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 UNDER_TEST = "caesar_agent_under_test"
 
+NAME = "caesar-session"
+"""What the session is called among pytest's plugins."""
+
 
 def open_session(config: pytest.Config) -> CaesarSession:
     """Return the session of this run, made and registered at the first call.
@@ -39,11 +42,10 @@ def open_session(config: pytest.Config) -> CaesarSession:
     Raises:
         pytest.UsageError: an option is wrong, or an agent cannot be selected.
     """
-    session = config.stash.get(SESSION, None)
+    session: CaesarSession | None = config.pluginmanager.get_plugin(NAME)
     if session is None:
         session = CaesarSession(config)
-        config.stash[SESSION] = session
-        config.pluginmanager.register(session, "caesar-session")
+        config.pluginmanager.register(session, NAME)
     return session
 
 
@@ -94,8 +96,7 @@ class CaesarSession:
         self.summaries: list[Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]] = []
         self.outcomes: dict[tuple[str, int], str] = {}
         self._executions: dict[str, int] = {}
-        self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
-        self._with_snapshots: set[str] = set()
+        self._executed = config.stash[EXECUTED] = ExecutedTests()
         self._current: TestState | None = None
         self._item: pytest.Item | None = None
 
@@ -174,7 +175,7 @@ class CaesarSession:
         """Forget what an earlier execution of the same test used."""
         if STATE in item.stash:
             del item.stash[STATE]
-        self._take_back(item)
+        self._executed.discard(item)
         item.user_properties[:] = [pair for pair in item.user_properties if pair[0] != "caesar.run"]
 
     @pytest.hookimpl(wrapper=True)
@@ -201,10 +202,9 @@ class CaesarSession:
         """Put what is known about a test's runs into its report."""
         report = yield
         if report.when == "call" and report.outcome == "passed":
-            beside = self._ended.setdefault(item.path.parent, {})
-            beside[item.nodeid] = (item.path.stem, item.name)
+            self._executed.add(item)
         elif report.when == "call":
-            self._take_back(item)  # a subtest had passed before
+            self._executed.discard(item)  # a subtest had passed before
         state = item.stash.get(STATE, None)
         if state is not None:
             self._send(item, state, report)
@@ -263,35 +263,6 @@ class CaesarSession:
         if state is None:
             return explain(op, left, right, runs=[])
         return explain(op, left, right, runs=state.runs, kept=state.kept)
-
-    # --- snapshots ---------------------------------------------------------------------
-
-    def ended_beside(self, folder: Path) -> dict[str, set[str]]:
-        """Return what tests in a folder ran to their end, as stems of snapshots by module."""
-        from pytest_caesar.settings.test_files import (  # noqa: PLC0415 - only with snapshots
-            file_stem,
-        )
-
-        stems: dict[str, set[str]] = {}
-        for nodeid, (module, name) in self._ended.get(folder, {}).items():
-            stems.setdefault(module, set()).add(file_stem(nodeid, name))
-        return stems
-
-    def _take_back(self, item: pytest.Item) -> None:
-        """Say that a test has not run to its end, or not yet again."""
-        self._ended.get(item.path.parent, {}).pop(item.nodeid, None)
-
-    def forget_snapshots(self, item: pytest.Item) -> None:
-        """Take back what syrupy counted for an earlier execution of the same test."""
-        if item.nodeid in self._with_snapshots:
-            syrupy = self.config._syrupy  # type: ignore[attr-defined] # noqa: SLF001 - no public way
-            kept = [
-                assertion
-                for assertion in syrupy._assertions  # noqa: SLF001 - as above
-                if assertion.test_location.nodeid != item.nodeid
-            ]
-            syrupy._assertions[:] = kept  # noqa: SLF001 - as above
-        self._with_snapshots.add(item.nodeid)
 
     # --- the whole session -------------------------------------------------------------
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from caesar_agent.console import one_line
-from caesar_agent.diagnostics import CODES
 from pytest_caesar.agents.errors import near_miss
+from pytest_caesar.settings.finding_codes import problem_of_codes
 from pytest_caesar.settings.settings import RECORD_MODES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pytest
 
 ARGUMENTS = ("strict", "allow", "record")
@@ -41,16 +39,6 @@ def problem_of_marker(mark: pytest.Mark) -> str:
         return f"the marker caesar has allow={_shown(allow)}, expected a list of codes"
     problem = problem_of_codes(codes)
     return f"the marker caesar has allow={problem}" if problem else ""
-
-
-def problem_of_codes(codes: Iterable[str]) -> str:
-    """Say which codes there are not, or return ""."""
-    unknown = sorted(set(codes) - set(CODES))
-    if not unknown:
-        return ""
-    found = one_line(", ".join(unknown), limit=120)
-    near = near_miss(unknown[0], CODES)
-    return f"{found}, which is no code of a finding{near or '; docs/diagnostics.md lists them'}"
 
 
 def _shown(value: Any) -> str:

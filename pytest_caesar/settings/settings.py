@@ -126,7 +126,7 @@ def read_settings(config: pytest.Config) -> Settings:
         )
     allow = tuple(ini("caesar_allow"))
     if allow:
-        from pytest_caesar.settings.marker import (  # noqa: PLC0415 - only with codes
+        from pytest_caesar.settings.finding_codes import (  # noqa: PLC0415 - only with codes
             problem_of_codes,
         )
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
-from pytest_caesar.plugin import SESSION
 from pytest_caesar.settings.test_files import belongs, file_name, file_stem, possible_stems
+from pytest_caesar.snapshots.executed_tests import EXECUTED
 from pytest_caesar.snapshots.serialisation import KINDS
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ class CaesarExtension(SingleFileSnapshotExtension):
         """Return the files of tests beside this one that ran to their end in this session."""
         found = SnapshotCollections()
         config = getattr(test_location.item, "config", None)
-        session = config.stash.get(SESSION, None) if config is not None else None
-        if session is None:
+        executed = config.stash.get(EXECUTED, None) if config is not None else None
+        if executed is None:
             return found
         ending = f".{self.file_extension}"
         if ending.rpartition(".")[2] in (ignore_extensions or ()):
             return found
         root = Path(self.discovery_dirname(test_location=test_location))
-        for folder, stems in session.ended_beside(root.parent).items():
+        for folder, stems in executed.stems_beside(root.parent).items():
             for name in _names(root / folder):
                 if name.endswith(ending):
                     possible = possible_stems(name.removesuffix(ending))

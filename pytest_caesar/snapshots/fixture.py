@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from caesar_agent.console import one_line
+from pytest_caesar.reporting.difference import SHOWN, compare
 from pytest_caesar.settings.advice import run_again
-from pytest_caesar.snapshots.difference import SHOWN, compare
+from pytest_caesar.snapshots.executed_tests import EXECUTED
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.snapshots.rules import RuleError, Rules, checked_rules
 from pytest_caesar.snapshots.serialisation import KINDS, kind_of, serialise
@@ -22,8 +24,7 @@ from pytest_caesar.snapshots.serialisation import KINDS, kind_of, serialise
 if TYPE_CHECKING:
     from syrupy.assertion import AssertionResult, SnapshotAssertion
 
-    from pytest_caesar.session.item_state import TestState
-    from pytest_caesar.session.session import CaesarSession
+    from pytest_caesar.orchestrator.orchestrator import Orchestrator
 
 SHARED = frozenset({"/usr", "/usr/local", "/opt"})
 """Where a Python may be installed among other things: a path there need not be of this machine."""
@@ -69,16 +70,16 @@ class CaesarSnapshot:
 
     def __init__(
         self,
-        session: CaesarSession,
         item: pytest.Item,
-        state: TestState,
+        orchestrators: Sequence[Orchestrator],
         *,
+        repeated: Sequence[str] = (),
         roots: dict[str, str],
         rules: Rules = (),
     ) -> None:
-        self._session = session
         self._item = item
-        self._state = state
+        self._orchestrators = orchestrators
+        self._repeated = tuple(repeated)
         self._roots = roots
         self._rules = tuple(rules)
         self._by_kind: dict[str, SnapshotAssertion] = {
@@ -90,23 +91,31 @@ class CaesarSnapshot:
     @classmethod
     def of(
         cls,
-        session: CaesarSession,
         request: pytest.FixtureRequest,
+        orchestrators: Sequence[Orchestrator],
         *,
+        repeated: Sequence[str],
         rules: Rules,
     ) -> CaesarSnapshot:
-        """Make the snapshots of one execution of a test."""
+        """Make the snapshots of one execution of a test.
+
+        Args:
+            request: of the fixture.
+            orchestrators: those of the test, also such as it makes later.
+            repeated: options of the command line that a test needs to run again as it ran.
+            rules: the user's own for what varies.
+        """
         if not hasattr(request.config, "_syrupy"):
             pytest.fail(MISSING, pytrace=False)
         try:
             rules = checked_rules(rules, where="caesar_snapshot_rules")
         except RuleError as error:
             pytest.fail(str(error), pytrace=False)
-        session.forget_snapshots(request.node)
+        request.config.stash[EXECUTED].forget_comparisons(request.node)
         roots = {str(request.config.rootpath): "<rootdir>", **folders_of_this_machine()}
         if "tmp_path" in request.fixturenames:
             roots[str(request.getfixturevalue("tmp_path"))] = "<tmp_path>"
-        return cls(session, request.node, session.state_of(request.node), roots=roots, rules=rules)
+        return cls(request.node, orchestrators, repeated=repeated, roots=roots, rules=rules)
 
     def __call__(self, *, name: str | None = None, rules: Rules = ()) -> CaesarSnapshot:
         """Return the snapshot of a name, or one with more rules for what varies.
@@ -178,9 +187,10 @@ class CaesarSnapshot:
     def _normaliser(self) -> Normaliser:
         roots = dict(self._roots)
         commits = []
-        for orchestrator in self._state.orchestrators:
+        for orchestrator in self._orchestrators:
             roots[str(orchestrator.project)] = "<repo>"
-        for number, run in enumerate(self._state.runs, 1):
+        runs = [run for orchestrator in self._orchestrators for run in orchestrator.runs]
+        for number, run in enumerate(runs, 1):
             which = "" if number == 1 else f"-{number}"
             roots.setdefault(str(run.workspace), f"<workspace{which}>")
             roots[str(run.task_dir)] = f"<task-dir{which}>"
@@ -198,7 +208,7 @@ class CaesarSnapshot:
         file = Path(result.snapshot_location)
         start = self._item.config.invocation_params.dir
         shown = one_line(str(file.relative_to(start) if file.is_relative_to(start) else file))
-        again = run_again(self._item, self._session.settings.repeated, "--snapshot-update")
+        again = run_again(self._item, self._repeated, "--snapshot-update")
         record = f"record it: {again}"
         if result.exception is not None:
             problem = one_line(f"{type(result.exception).__name__}: {result.exception}", limit=400)

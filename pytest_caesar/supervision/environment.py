@@ -9,7 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
+from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError
+from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.agents.credentials import is_login
 
 TASK_VARIABLES: Final = (
@@ -23,6 +25,9 @@ TASK_VARIABLES: Final = (
     "CAESAR_PROTOCOL_VERSION",
 )
 """The variables of the contract. Source: OACP specification, "Variables d'environnement"."""
+
+PROTOCOL_VERSION: Final = "1"
+"""Value of ``CAESAR_PROTOCOL_VERSION``. Source: the specification, "Variables d'environnement"."""
 
 LOADER_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Where shared libraries are looked for; some interpreters do not start without."""
@@ -176,3 +181,22 @@ def _prepend(folders: Sequence[str], path: str) -> str:
     first = [folder for folder in dict.fromkeys(folders) if folder]
     rest = [folder for folder in path.split(os.pathsep) if folder not in first]
     return os.pathsep.join([*first, *rest])
+
+
+def task_environment(task: Task, directory: TaskDirectory) -> dict[str, str]:
+    """Return the eight ``CAESAR_*`` variables of a task. Source: the specification."""
+    return {
+        "CAESAR_TASK_DIR": str(directory.path),
+        "CAESAR_TASK_FILE": str(directory.task_file),
+        "CAESAR_REPORT_PATH": task.report_path,
+        "CAESAR_EVENTS_PATH": task.events_path,
+        "CAESAR_TASK_ID": task.id,
+        "CAESAR_AGENT": task.agent,
+        "CAESAR_DEPTH": str(task.depth),
+        "CAESAR_PROTOCOL_VERSION": PROTOCOL_VERSION,
+    }
+
+
+def search_path(path_first: Sequence[str]) -> str:
+    """Return the ``PATH`` of an agent: the folders that lead it, then the inherited ones."""
+    return os.pathsep.join((*path_first, os.environ.get("PATH", os.defpath)))

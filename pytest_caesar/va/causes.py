@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from caesar_agent.console import one_line
 from caesar_agent.va.task_unit import FailureType
-from pytest_caesar.gates.findings import gate_ending, missing_outputs
+from pytest_caesar.runs.judgement import gate_ending, missing_outputs
 from pytest_caesar.supervision.time_left import told_seconds
 
 if TYPE_CHECKING:

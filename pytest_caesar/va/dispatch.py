@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from caesar_agent.va.conversion import TASK_UNIT, task_fields
 from caesar_agent.va.errors import UnresolvedInputError
@@ -14,7 +15,7 @@ from caesar_agent.va.lifecycle import TaskLifecycle
 from caesar_agent.va.message import ProtocolMessage
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
 from pytest_caesar.gates.gates import Gate, GateLike, as_gates, criteria_gates
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.va.conversation import ORCHESTRATOR, Messages, advance_with, conversation_of
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.evidence import evidence_of, pitfall_of
@@ -29,7 +30,6 @@ from pytest_caesar.va.given_units import (
 
 if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
-    from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.runs.run import Run
 
 Agent: TypeAlias = "AgentTarget | str | None"
@@ -41,8 +41,30 @@ _OF_THE_UNIT = frozenset(
 """What ``Orchestrator.delegate`` takes, and each unit says for itself."""
 
 
+class Delegates(Protocol):
+    """Who delegates, as far as dispatching needs it: an ``Orchestrator``.
+
+    Attributes:
+        runs: every run so far, the last one last.
+        clock: gives times in UTC.
+        new_id: gives ids of tasks.
+    """
+
+    runs: list[Run]
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+    @property
+    def check(self) -> Callable[..., None]:
+        """Refuse what cannot be delegated; nothing is written."""
+
+    @property
+    def delegate(self) -> Callable[..., Run]:
+        """Give one task to one agent and wait for its run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wishes:
+class _Options:
     agent: Agent | Mapping[str, Agent]
     gates: Mapping[str, tuple[Gate, ...]]
     before: Mapping[str, Evidence]
@@ -53,7 +75,7 @@ class _Wishes:
 
 
 def dispatch(
-    orchestrator: Orchestrator,
+    orchestrator: Delegates,
     units: UnitLike | Iterable[UnitLike],
     *,
     agent: Agent | Mapping[str, Agent] = None,
@@ -61,7 +83,7 @@ def dispatch(
     done: Iterable[Evidence] = (),
     retries: int = 0,
     timeout: float | None = None,
-    **wishes: Any,
+    **options: Any,
 ) -> Dispatched | DispatchedUnits:
     """Hand task units to agents, one at a time, and wait for all of them.
 
@@ -81,7 +103,7 @@ def dispatch(
             how the earlier ones failed.
         timeout: seconds for units without a timeout of their own; as for
             ``Orchestrator.delegate``.
-        wishes: whatever else ``Orchestrator.delegate`` takes, for all units.
+        options: whatever else ``Orchestrator.delegate`` takes, for all units.
 
     Returns:
         What became of it, for one unit; else of all of them.
@@ -92,7 +114,7 @@ def dispatch(
         GateError: a gate cannot be asked as it is given.
         CaesarError: as ``Orchestrator.delegate``.
     """
-    misplaced = sorted(_OF_THE_UNIT & wishes.keys())
+    misplaced = sorted(_OF_THE_UNIT & options.keys())
     if misplaced:
         raise DelegationError(
             problem=f"{misplaced[0]} is what each unit says, not dispatch(): put it there"
@@ -109,14 +131,14 @@ def dispatch(
     for unit in by_id.values():
         check_unit(unit)
         check_deliverable(unit)
-    asked = _Wishes(
+    asked = _Options(
         agent=agent,
         gates={unit.id: _gates_of(unit, gates) for unit in by_id.values()},
         before={key: item for key, item in before.items() if key not in by_id},
         correlation_ids=correlation_ids,
         retries=retries,
         timeout=timeout,
-        others=wishes,
+        others=options,
     )
     for unit in by_id.values():
         orchestrator.check(**_delegation_of(unit, asked))
@@ -125,13 +147,13 @@ def dispatch(
 
 
 def _work_through(
-    orchestrator: Orchestrator, by_id: Mapping[str, TaskUnit], wishes: _Wishes
+    orchestrator: Delegates, by_id: Mapping[str, TaskUnit], options: _Options
 ) -> DispatchedUnits:
     waiting = dict(by_id)
     done: dict[str, Dispatched] = {}
     stopped: dict[str, Dispatched] = {}
     while True:
-        evidence = {**wishes.before, **{key: item.evidence for key, item in done.items()}}
+        evidence = {**options.before, **{key: item.evidence for key, item in done.items()}}
         completed = {key for key, item in evidence.items() if item.status == "completed"}
         unit = next_ready(waiting.values(), completed)
         if unit is None:
@@ -141,39 +163,39 @@ def _work_through(
             resolved = resolve_inputs(unit, evidence)
             check_deliverable(resolved)
         except (UnresolvedInputError, UndeliverableError) as error:
-            stopped[unit.id] = _stopped(orchestrator, unit, str(error), wishes)
+            stopped[unit.id] = _stopped(orchestrator, unit, str(error), options)
             continue
-        done[unit.id] = _attempt(orchestrator, resolved, wishes)
+        done[unit.id] = _attempt(orchestrator, resolved, options)
     for unit in _in_order_of_need(waiting):
         cause = next(other for other in unit.depends_on if other not in completed)
         state = done[cause].state if cause in done else None
-        if cause in wishes.before:
-            state = wishes.before[cause].status
+        if cause in options.before:
+            state = options.before[cause].status
         how = _ENDS[state] if state else "was not dispatched"
         reason = f"it depends on {cause}, which {how}"
-        stopped[unit.id] = _stopped(orchestrator, unit, reason, wishes)
+        stopped[unit.id] = _stopped(orchestrator, unit, reason, options)
     return DispatchedUnits((*done, *stopped), {**done, **stopped})
 
 
 _ENDS = {"failed": "failed", "blocked": "is blocked", "cancelled": "was cancelled"}
 
 
-def _attempt(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Dispatched:
+def _attempt(orchestrator: Delegates, unit: TaskUnit, options: _Options) -> Dispatched:
     """Dispatch a unit until it does not fail, or no retry is left."""
     runs: list[Run] = []
     messages: list[Any] = []
     lifecycle: TaskLifecycle | None = None
     while True:
-        run = orchestrator.delegate(**_delegation_of(unit, wishes))
+        run = orchestrator.delegate(**_delegation_of(unit, options))
         evidence = evidence_of(run)
         correlation_id = run.task.id
-        if unit.id in wishes.correlation_ids:
-            given = wishes.correlation_ids[unit.id]
+        if unit.id in options.correlation_ids:
+            given = options.correlation_ids[unit.id]
             correlation_id = f"{given}#{len(runs) + 1}" if runs else given
         lifecycle = advance_with(lifecycle, run, evidence, correlation_id=correlation_id)
         runs.append(run)
         messages += conversation_of(run, evidence=evidence, correlation_id=correlation_id)
-        if lifecycle.state != "failed" or len(runs) > wishes.retries:
+        if lifecycle.state != "failed" or len(runs) > options.retries:
             return Dispatched(
                 unit=unit,
                 evidence=evidence,
@@ -186,21 +208,21 @@ def _attempt(orchestrator: Orchestrator, unit: TaskUnit, wishes: _Wishes) -> Dis
         unit = _warned(unit, pitfall_of(evidence, attempt=len(runs)))
 
 
-def _delegation_of(unit: TaskUnit, wishes: _Wishes) -> dict[str, Any]:
+def _delegation_of(unit: TaskUnit, options: _Options) -> dict[str, Any]:
     """Return what ``Orchestrator.delegate`` is given for a unit."""
     fields = task_fields(unit)
-    agent = wishes.agent.get(unit.id) if isinstance(wishes.agent, Mapping) else wishes.agent
+    agent = options.agent.get(unit.id) if isinstance(options.agent, Mapping) else options.agent
     return {
         "objective": fields.objective,
         "agent": agent,
         "context": fields.context,
         "constraints": fields.constraints,
         "acceptance_criteria": fields.acceptance_criteria,
-        "timeout": fields.deadline_ms / 1000 if fields.deadline_ms else wishes.timeout,
-        "gates": wishes.gates[unit.id],
+        "timeout": fields.deadline_ms / 1000 if fields.deadline_ms else options.timeout,
+        "gates": options.gates[unit.id],
         "promised": unit.promised,
         "task_fields": {TASK_UNIT: unit.dump()},
-        **wishes.others,
+        **options.others,
     }
 
 
@@ -210,11 +232,9 @@ def _warned(unit: TaskUnit, pitfall: Pitfall) -> TaskUnit:
     return unit.model_copy(update={"context": context.model_copy(update={"pitfalls": pitfalls})})
 
 
-def _stopped(
-    orchestrator: Orchestrator, unit: TaskUnit, reason: str, wishes: _Wishes
-) -> Dispatched:
+def _stopped(orchestrator: Delegates, unit: TaskUnit, reason: str, options: _Options) -> Dispatched:
     """Return a unit that was never dispatched, and why."""
-    correlation_id = wishes.correlation_ids.get(unit.id) or orchestrator.new_id()
+    correlation_id = options.correlation_ids.get(unit.id) or orchestrator.new_id()
     lifecycle = TaskLifecycle.begin(unit.id, correlation_id=correlation_id)
     return Dispatched(
         unit=unit,

@@ -16,8 +16,8 @@ from caesar_agent.va.evidence import (
     GateResult,
 )
 from caesar_agent.va.task_unit import Pitfall
-from pytest_caesar.gates.findings import gate_ending, handed_over, missing_outputs
 from pytest_caesar.runs.failing_codes import is_refuted
+from pytest_caesar.runs.judgement import gate_ending, handed_over, missing_outputs
 from pytest_caesar.runs.record import PATCH_NAME
 from pytest_caesar.va.causes import Cause, cause_of
 

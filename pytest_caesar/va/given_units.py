@@ -15,7 +15,7 @@ from caesar_agent.va.errors import TaskGraphError
 from caesar_agent.va.message import DispatchPayload, ProtocolMessage
 from caesar_agent.va.task_unit import TaskUnit
 from pytest_caesar.agents.durations import MAX_DEADLINE_MS
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 
 UnitLike: TypeAlias = TaskUnit | Mapping[str, Any] | ProtocolMessage
 """A task unit, the JSON of one, or a message that dispatches one."""

@@ -22,7 +22,7 @@ MAX_DIAGNOSTICS = 20
 """Most findings about the requests of one task."""
 
 
-class DelegationBox:
+class NestedRequests:
     """The requests of one task, read again and again; one that was read once is not read again.
 
     Args:

@@ -20,10 +20,10 @@ from pytest_caesar.agents.runners import run_definition
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.selection_context import Place, safe_id
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
-from pytest_caesar.orchestrator.agent_argument import as_given
+from pytest_caesar.orchestrator.agent_argument import agent_argument
+from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.nested.permission import Asker, Mode, refuse
-from pytest_caesar.orchestrator.nested.requests import DelegationBox
-from pytest_caesar.orchestrator.starting import as_process
+from pytest_caesar.orchestrator.nested.requests import NestedRequests
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.clock import monotonic, pause
 
@@ -69,7 +69,7 @@ class Team:
         Raises:
             CaesarError: it cannot be run.
         """
-        target = as_given(self.members.get(name))
+        target = agent_argument(self.members.get(name))
         if target is None or isinstance(target, str):
             target = select(
                 name if target is None else target,
@@ -109,7 +109,7 @@ class _Errand:
     pending: PendingRun
 
 
-class Nesting:
+class NestedServer:
     """Carries out what an agent hands on, in a ``with`` block around the agent's run.
 
     A thread of its own, because an agent that runs in this process keeps the main one
@@ -138,7 +138,7 @@ class Nesting:
         self.children: tuple[Run, ...] = ()
         self.diagnostics: tuple[Diagnostic, ...] = ()
         # So that an agent with too many hears of it, and one with thousands holds nobody up.
-        self._box = DelegationBox(directory, limit=2 * MAX_DELEGATIONS)
+        self._box = NestedRequests(directory, limit=2 * MAX_DELEGATIONS)
         self._asker = asker
         self._team = team
         self._start = start

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from caesar_agent.console import one_line
 from caesar_agent.documents import Event, Report
 from pytest_caesar.recovery.evidence import Source, Status
+from pytest_caesar.reporting.difference import compare
 from pytest_caesar.reporting.explanations.entries import MAX_LINES, explain_entries, finding_line
 from pytest_caesar.reporting.explanations.words import explain_word
 from pytest_caesar.reporting.progress import told
 from pytest_caesar.reporting.sections import change_lines, task_directory
 from pytest_caesar.runs.run import Events, Run
-from pytest_caesar.snapshots.difference import compare
 from pytest_caesar.workspace.values import Patch
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pytest_caesar.agents.catalogue import CATALOGUE, explain_exit
-from pytest_caesar.agents.command import build_command
 from pytest_caesar.agents.launch import (
     Launch,
     LaunchRequest,
@@ -211,21 +210,6 @@ def test_claude_is_given_the_tools_by_its_own_names(installed: Path) -> None:
         agent_of_cli(CATALOGUE["claude"]), tools=("read", "find", "glob", "unknown")
     )
     assert "--tools=Read,Glob" in launch("claude", installed, agent=agent).argv
-
-
-def test_build_command_gives_a_cli_its_writing_command_line(installed: Path) -> None:
-    argv, cwd = build_command(
-        agent_of_cli(CATALOGUE["codex"]),
-        prompt="P",
-        workspace=Path("/w"),
-        task_dir=Path("/t"),
-        report_path=Path("/t/report.json"),
-        model=None,
-        network=False,
-        path=str(installed),
-    )
-    assert argv == launch("codex", installed).argv
-    assert cwd == Path("/w")
 
 
 def test_any_other_agent_is_launched_from_its_template() -> None:

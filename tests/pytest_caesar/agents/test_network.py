@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_caesar.agents.capabilities import Capabilities, capabilities_of
+from pytest_caesar.agents.capabilities import Capabilities
+from pytest_caesar.agents.catalogue import capabilities_of
 from pytest_caesar.agents.network import Control, Requested, decide_network
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 

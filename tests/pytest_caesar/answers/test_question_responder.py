@@ -18,7 +18,7 @@ from freezegun import freeze_time
 from caesar_agent.mailbox.mailbox import Answer, Mailbox, Reply, Silence
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.answers import question_responder as attendance_module
-from pytest_caesar.answers.question_responder import Attendance
+from pytest_caesar.answers.question_responder import QuestionResponder
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.supervision.cancellation import Cancellation
 from tests.caesar_agent.channel.client import events, make_task
@@ -46,8 +46,10 @@ def task_dir(tmp_path: Path) -> Path:
 @contextmanager
 def attended(
     task_dir: Path, answers: ScriptedAnswers, abort: Cancellation | None = None
-) -> Iterator[Attendance]:
-    with answers.attend(TaskDirectory(task_dir), task_id="t_1", abort=abort) as attendance:
+) -> Iterator[QuestionResponder]:
+    with QuestionResponder(
+        answers, TaskDirectory(task_dir), task_id="t_1", abort=abort
+    ) as attendance:
         yield attendance
 
 
@@ -178,7 +180,7 @@ def test_a_question_of_an_agent_that_did_not_wait_is_withdrawn_and_counts(task_d
 
 def test_a_question_that_was_asked_with_the_last_breath_is_not_missed(task_dir: Path) -> None:
     answers = ScriptedAnswers()
-    attendance = answers.attend(TaskDirectory(task_dir), task_id="t_1")
+    attendance = QuestionResponder(answers, TaskDirectory(task_dir), task_id="t_1")
     attendance._stop.set()  # the thread ends before it has looked
     with attendance:
         Mailbox(task_dir).ask("Which port?")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_caesar.commands import recover as command
-from pytest_caesar.commands.recover import BriefFileError, TaskDirectoryError, read_folder
+from pytest_caesar.commands.recover import BriefFileError
+from pytest_caesar.runs.kept_task import TaskDirectoryError, read_folder
 
 TASK = {
     "protocol": "caesar.task/v1",
@@ -267,7 +268,7 @@ def test_strange_records_are_ignored(folder: Path, capsys: pytest.CaptureFixture
 def test_a_log_larger_than_is_read_is_read_from_its_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_caesar.commands.recover.MAX_LOG_BYTES", 10)
+    monkeypatch.setattr("pytest_caesar.runs.kept_task.MAX_LOG_BYTES", 10)
     (folder / "raw.log").write_bytes(b"0123456789abcdef")
 
     evidence = read_folder(folder).evidence

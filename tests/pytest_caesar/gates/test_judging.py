@@ -14,7 +14,7 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.va import DimensionFeedback
 from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.gates import judging
-from pytest_caesar.gates.gates import CommandGate, Evaluation, Gate, GateError, ModelGate
+from pytest_caesar.gates.gates import CommandGate, Evaluation, Gate, GateError, GateLike, ModelGate
 from pytest_caesar.gates.messages import gate_lines
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
@@ -253,7 +253,10 @@ def test_a_gate_that_runs_is_ended_when_the_task_is_taken_back(
     # Opening the FIFO waits for the gate, which opens its other end.
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    gates = [python(f"open({str(fifo)!r}, 'w'); import time; time.sleep(60)"), "true"]
+    gates: list[GateLike] = [
+        python(f"open({str(fifo)!r}, 'w'); import time; time.sleep(60)"),
+        "true",
+    ]
     pending = orchestrator.start("Look", agent=fake(fake.report()), gates=gates)
     with fifo.open():
         pending.cancel()

@@ -14,7 +14,7 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.workspace.repository import Repository
 
 ECHO = """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.orchestrator.request import DelegationError
 from pytest_caesar.orchestrator.task_folder import make_task_directory
+from pytest_caesar.runs.errors import DelegationError
 
 
 def refusal(tasks: Path) -> str:

@@ -12,7 +12,7 @@ from caesar_agent import Agent, Report
 from pytest_caesar.agents.target import FunctionAgent
 from pytest_caesar.model.scripted_model import ScriptedModel
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.workspace.repository import Repository
 from tests.pytest_caesar.model import small_cli
 from tests.pytest_caesar.plugin.running import Runs

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caesar_agent.documents import Task
-from pytest_caesar.orchestrator.brief import render_brief
+from pytest_caesar.runs.brief import render_brief
 from tests.pytest_caesar.recovery.reports import TASK, codes, fence, recovered, report
 
 EXAMPLE = json.dumps(json.loads(report(summary="What you did, in one sentence.")), indent=2)

@@ -24,7 +24,7 @@ from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.gates.gates import GateError
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.orchestrator.request import DelegationError
+from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.va import given_units
 from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
 from pytest_caesar.va.given_units import UndeliverableError
@@ -254,7 +254,7 @@ DEEP: Any = json.loads("[" * 127 + "]" * 127)
         ([unit("a")], {"retries": -1}, DelegationError, "retries is -1: expected a number of at least 0"),
         ([unit("a"), unit("b", criteria=("$ no-such-program",))], {}, GateError, "gate 'no-such-program': the program 'no-such-program' is not on the PATH of agents: install it, or name it by its path"),
         ([unit("a"), unit("b")], {"agent": {"a": "true", "b": 3}}, DelegationError, """agent= is "3", of type int: expected a name as for --caesar-agent ("./agent.sh", "my_agent:main", "codex"), a Path, or an agent that was selected or made before"""),
-        ([unit("a"), unit("b")], {"isolaton": "inplace"}, TypeError, "got an unexpected keyword argument 'isolaton'"),
+        ([unit("a"), unit("b")], {"isolaton": "inplace"}, TypeError, "delegate() got an unexpected keyword argument 'isolaton'; did you mean \"isolation\"?"),
         ([unit("a"), unit("b", metadata={"k": DEEP})], {}, UndeliverableError, "task 'b': it cannot be handed over: nested more than 128 levels deep"),
         ([unit("a")], {"context": "more"}, DelegationError, "context is what each unit says, not dispatch(): put it there"),
         ("a", {}, DelegationError, "dispatch() was given 'a': expected a TaskUnit, the JSON of one as a mapping, a message that dispatches one, or several of them"),

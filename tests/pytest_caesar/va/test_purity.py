@@ -13,7 +13,7 @@ PURE = [
     *(
         HARNESS / f"{name}.py"
         for name in (
-            "gates/criteria", "gates/findings", "gates/messages",
+            "gates/criteria", "runs/judgement", "gates/messages",
             "va/causes", "va/conversation", "va/dispatched", "va/evidence",
         )
     ),

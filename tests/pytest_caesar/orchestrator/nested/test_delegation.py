@@ -414,7 +414,7 @@ def test_a_fault_between_requests_ends_the_others_and_is_told(
             raise RuntimeError("no idea")
         return False
 
-    monkeypatch.setattr("pytest_caesar.orchestrator.nested.requests.DelegationBox.is_closed", fail)
+    monkeypatch.setattr("pytest_caesar.orchestrator.nested.requests.NestedRequests.is_closed", fail)
     orchestrator = Orchestrator(program(ONE), project=repository.path)
     orchestrator.team["helper"] = fake(fake.run("touch", str(here)), fake.hang())
     run = orchestrator.delegate("Have b written.")

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.orchestrator.nested.requests import DelegationBox
+from pytest_caesar.orchestrator.nested.requests import NestedRequests
 
 
 @pytest.fixture
-def box(tmp_path: Path) -> DelegationBox:
-    box = DelegationBox(tmp_path, limit=10)
+def box(tmp_path: Path) -> NestedRequests:
+    box = NestedRequests(tmp_path, limit=10)
     box.open()
     return box
 
@@ -26,7 +26,7 @@ def ask(folder: Path, request_id: str, **fields: object) -> None:
     (folder / "delegations" / f"{request_id}.json").write_text(json.dumps(value))
 
 
-def test_each_request_comes_once_and_in_its_order(box: DelegationBox, tmp_path: Path) -> None:
+def test_each_request_comes_once_and_in_its_order(box: NestedRequests, tmp_path: Path) -> None:
     ask(tmp_path, "b")
     assert [request.id for request in box.new()] == ["b"]
     ask(tmp_path, "a")
@@ -34,7 +34,7 @@ def test_each_request_comes_once_and_in_its_order(box: DelegationBox, tmp_path: 
     assert box.new(final=True) == ()
 
 
-def test_a_file_that_is_half_written_is_waited_for(box: DelegationBox, tmp_path: Path) -> None:
+def test_a_file_that_is_half_written_is_waited_for(box: NestedRequests, tmp_path: Path) -> None:
     file = tmp_path / "delegations" / "a.json"
     file.write_text('{"id": "a", "agent')
     assert box.new() == ()
@@ -43,7 +43,7 @@ def test_a_file_that_is_half_written_is_waited_for(box: DelegationBox, tmp_path:
     assert box.diagnostics == ()
 
 
-def test_one_answer_counts(box: DelegationBox, tmp_path: Path) -> None:
+def test_one_answer_counts(box: NestedRequests, tmp_path: Path) -> None:
     assert not box.is_closed("a")
     assert box.answer("a", {"state": "refused", "reason": "first"})
     assert box.is_closed("a")
@@ -52,7 +52,7 @@ def test_one_answer_counts(box: DelegationBox, tmp_path: Path) -> None:
 
 
 def test_an_answer_that_nobody_would_read_is_a_refusal(
-    box: DelegationBox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    box: NestedRequests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_caesar.orchestrator.nested.requests.MAX_RESULT_BYTES", 200)
     assert box.answer("a", {"state": "done", "report": "x" * 300})
@@ -61,7 +61,7 @@ def test_an_answer_that_nobody_would_read_is_a_refusal(
     assert "which is too much" in value["reason"]
 
 
-def test_a_task_directory_that_is_gone_is_told(box: DelegationBox, tmp_path: Path) -> None:
+def test_a_task_directory_that_is_gone_is_told(box: NestedRequests, tmp_path: Path) -> None:
     (tmp_path / "delegations").rmdir()
     tmp_path.rename(tmp_path.with_name("away"))
     assert box.new(final=True) == ()
@@ -73,7 +73,7 @@ def test_a_task_directory_that_is_gone_is_told(box: DelegationBox, tmp_path: Pat
 @given(name=st.text(max_size=20), content=st.binary(max_size=200))
 def test_nothing_that_lies_there_raises(name: str, content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        box = DelegationBox(Path(folder), limit=10)
+        box = NestedRequests(Path(folder), limit=10)
         box.open()
         try:
             (Path(folder) / "delegations" / f"{name}.json").write_bytes(content)

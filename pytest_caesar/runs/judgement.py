@@ -9,13 +9,22 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from caesar_agent.va.evidence import GateResult
-    from pytest_caesar.runs.run import Run
 
 
-def judgement_findings(run: Run) -> tuple[Diagnostic, ...]:
-    """Tell what speaks against ``success``; nothing where nobody claims it."""
-    if run.report.status != "success":
+def judgement_findings(
+    report: Report, *, gates: Iterable[GateResult], promised: tuple[str, ...]
+) -> tuple[Diagnostic, ...]:
+    """Return what speaks against ``success``; nothing where the report claims something else.
+
+    Args:
+        report: what the agent declared.
+        gates: how the gates ended.
+        promised: keys that ``outputs`` of a report of success must have.
+    """
+    if report.status != "success":
         return ()
     found = [
         Diagnostic(
@@ -23,10 +32,10 @@ def judgement_findings(run: Run) -> tuple[Diagnostic, ...]:
             message=f"the report says success, and the gate {one_line(gate.gate, limit=120)!r} "
             f"{gate_ending(gate)}",
         )
-        for gate in run.gates
+        for gate in gates
         if not gate.passed
     ]
-    missing = missing_outputs(run.report, run.promised)
+    missing = missing_outputs(report, promised)
     if missing:
         keys = ", ".join(one_line(key, limit=60) for key in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""

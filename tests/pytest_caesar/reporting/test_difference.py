@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.snapshots.difference import COMPARED, compare
+from pytest_caesar.reporting.difference import COMPARED, compare
 
 
 def test_the_first_difference_comes_with_its_line() -> None:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from caesar_agent.documents import Report, Task
 from caesar_agent.errors import DocumentError
 from pytest_caesar.agents.command import MAX_ARGUMENT_BYTES
-from pytest_caesar.orchestrator.brief import (
+from pytest_caesar.recovery.evidence import Evidence
+from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.runs.brief import (
     NO_NETWORK,
     READ_ONLY,
     Expected,
     render_brief,
     short_brief,
 )
-from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import recover
 
 WAYS = get_args(Expected)
 

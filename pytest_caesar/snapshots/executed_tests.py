@@ -1,0 +1,48 @@
+"""Which tests of a session ran to their end, and which compared with snapshots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_caesar.settings.test_files import file_stem
+
+
+class ExecutedTests:
+    """What a session knows of its tests, so that nobody's snapshots are called unused too early."""
+
+    def __init__(self) -> None:
+        self._ended: dict[Path, dict[str, tuple[str, str]]] = {}
+        self._compared: set[str] = set()
+
+    def add(self, item: pytest.Item) -> None:
+        """Note that a test ran to its end."""
+        beside = self._ended.setdefault(item.path.parent, {})
+        beside[item.nodeid] = (item.path.stem, item.name)
+
+    def discard(self, item: pytest.Item) -> None:
+        """Note that a test has not run to its end, or not yet again."""
+        self._ended.get(item.path.parent, {}).pop(item.nodeid, None)
+
+    def stems_beside(self, folder: Path) -> dict[str, set[str]]:
+        """Return what tests in a folder ran to their end, as stems of snapshots by module."""
+        stems: dict[str, set[str]] = {}
+        for nodeid, (module, name) in self._ended.get(folder, {}).items():
+            stems.setdefault(module, set()).add(file_stem(nodeid, name))
+        return stems
+
+    def forget_comparisons(self, item: pytest.Item) -> None:
+        """Take back what syrupy counted for an earlier execution of the same test."""
+        if item.nodeid in self._compared:
+            syrupy = item.config._syrupy  # type: ignore[attr-defined] # noqa: SLF001 - no public way
+            syrupy._assertions[:] = [  # noqa: SLF001 - as above
+                assertion
+                for assertion in syrupy._assertions  # noqa: SLF001 - as above
+                if assertion.test_location.nodeid != item.nodeid
+            ]
+        self._compared.add(item.nodeid)
+
+
+EXECUTED: pytest.StashKey[ExecutedTests] = pytest.StashKey()
+"""Where a session keeps it, in pytest's configuration."""
