@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from caesar_agent.delegating import Delegated
     from caesar_agent.documents import Event, Report, Task
     from caesar_agent.errors import CaesarError, DocumentError, UnsupportedVersionError
+    from caesar_agent.processes.interruption import Interrupted
     from caesar_agent.processes.program import CommandResult
-    from caesar_agent.running.interruption import Interrupted
     from caesar_agent.running.runner import run
 
     __version__: str
@@ -51,7 +51,7 @@ _HOMES = {
     "DeliveryError": "agent_errors",
     "DocumentError": "errors",
     "Event": "documents",
-    "Interrupted": "running.interruption",
+    "Interrupted": "processes.interruption",
     "MisuseError": "agent_errors",
     "Report": "documents",
     "StartError": "agent_errors",

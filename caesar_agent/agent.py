@@ -13,12 +13,12 @@ from caesar_agent.agent_errors import CommandFailedError, MisuseError
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 from caesar_agent.documents import Action, Report, Severity, Task
+from caesar_agent.documents.report_builder import Gathered, check_text, check_timeout, texts
 from caesar_agent.events.narration import MAX_SUMMARY, Narrator
+from caesar_agent.mailbox.delivery import Delivery
 from caesar_agent.processes.command_line import command_line, environment
 from caesar_agent.processes.output import echo_to
 from caesar_agent.processes.program import CommandResult, Program, RunningPrograms
-from caesar_agent.running.delivery import Delivery
-from caesar_agent.running.report_builder import Gathered, check_text, check_timeout, texts
 
 if TYPE_CHECKING:
     from caesar_agent.delegating import Delegated

@@ -19,20 +19,20 @@ from caesar_agent.agent_errors import MisuseError
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line, printable
 from caesar_agent.documents.fields import MAX_INTEGER
+from caesar_agent.documents.report_builder import check_text, check_timeout, texts
 from caesar_agent.errors import DocumentError
 from caesar_agent.events.narration import MAX_SUMMARY
 from caesar_agent.mailbox import files
 from caesar_agent.mailbox.errors import InvalidTextError, MailboxError
 from caesar_agent.mailbox.values import encode, now
-from caesar_agent.running.report_builder import check_text, check_timeout, texts
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
 
 if TYPE_CHECKING:
     from caesar_agent.documents import Report
     from caesar_agent.documents.delegation import DelegatedFile
+    from caesar_agent.documents.report_builder import Gathered
     from caesar_agent.documents.task import Mode
     from caesar_agent.events.narration import Narrator
-    from caesar_agent.running.report_builder import Gathered
 
 REQUESTS = "delegations"
 """Folder of what is asked for; its being there says that somebody answers."""

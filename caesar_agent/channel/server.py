@@ -24,8 +24,8 @@ from caesar_agent.clock import monotonic
 from caesar_agent.documents import Task
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.events.log import EventLog
-from caesar_agent.mailbox.events import MailboxEvents
 from caesar_agent.mailbox.mailbox import Answer, Mailbox, Reply, Silence, pause
+from caesar_agent.mailbox.question_events import MailboxEvents
 from caesar_agent.task_directory import TaskDirectory
 
 if TYPE_CHECKING:

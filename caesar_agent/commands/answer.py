@@ -13,7 +13,7 @@ from caesar_agent.mailbox.errors import InvalidQuestionIdError, InvalidTextError
 from caesar_agent.mailbox.mailbox import Mailbox
 
 if TYPE_CHECKING:
-    from caesar_agent.documents.mailbox import QuestionFile
+    from caesar_agent.documents.question import QuestionFile
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
 
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell(mailbox: Mailbox, question: QuestionFile, text: str) -> str:
-    from caesar_agent.mailbox.events import MailboxEvents  # noqa: PLC0415 - only when answered
+    from caesar_agent.mailbox.question_events import MailboxEvents  # noqa: PLC0415 - only when answered
 
     events = MailboxEvents(mailbox.directory, task_id=mailbox.task_id)
     problem = events.tell_question(question.id, question.question, question.options)

@@ -18,7 +18,7 @@ from caesar_agent.documents.event import (
     ThinkingEvent,
     ToolUseEvent,
 )
-from caesar_agent.documents.mailbox import AnswerFile, QuestionFile
+from caesar_agent.documents.question import AnswerFile, QuestionFile
 from caesar_agent.documents.report import (
     Action,
     Artifact,

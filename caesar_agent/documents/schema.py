@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from caesar_agent.documents.base import Document, Part
 from caesar_agent.documents.event import EVENT_CLASSES, Event, EventType
-from caesar_agent.documents.mailbox import AnswerFile, QuestionFile
+from caesar_agent.documents.question import AnswerFile, QuestionFile
 from caesar_agent.documents.report import Report
 from caesar_agent.documents.task import Task
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.console import printable
 from caesar_agent.errors import CaesarError, DocumentError
+from caesar_agent.processes.interruption import shielded
 from caesar_agent.running.best_effort import tell
-from caesar_agent.running.interruption import shielded
 
 if TYPE_CHECKING:
     from caesar_agent.events.log import EventLog

@@ -45,7 +45,7 @@ from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, write
 
 if TYPE_CHECKING:
     from caesar_agent.documents import Report
-    from caesar_agent.documents.mailbox import QuestionFile
+    from caesar_agent.documents.question import QuestionFile
 
 __all__ = ["Answer", "AskedQuestion", "Mailbox", "Reply", "Silence", "pause"]
 

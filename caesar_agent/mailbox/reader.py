@@ -25,7 +25,7 @@ from caesar_agent.mailbox.values import (
 from caesar_agent.task_directory import TaskDirectory
 
 if TYPE_CHECKING:
-    from caesar_agent.documents.mailbox import QuestionFile
+    from caesar_agent.documents.question import QuestionFile
 
 GRACE = 5.0
 """How long, in seconds, a file that cannot be read yet has to stay unchanged before it

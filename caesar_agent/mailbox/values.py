@@ -14,7 +14,7 @@ from caesar_agent.mailbox.errors import InvalidQuestionIdError, InvalidTextError
 from caesar_agent.task_directory import MAX_MAILBOX_BYTES
 
 if TYPE_CHECKING:
-    from caesar_agent.documents.mailbox import QuestionFile
+    from caesar_agent.documents.question import QuestionFile
 
 State = Literal["pending", "answered", "expired", "withdrawn", "rejected"]
 """What became of a question."""
@@ -78,7 +78,7 @@ def parse_question(question_id: str, data: bytes) -> QuestionFile:
     Raises:
         DocumentError: it is not a question of that id.
     """
-    from caesar_agent.documents.mailbox import QuestionFile  # noqa: PLC0415 - pydantic is slow
+    from caesar_agent.documents.question import QuestionFile  # noqa: PLC0415 - pydantic is slow
 
     question = QuestionFile.parse(data)
     _expect_id("question", question.id, question_id)
@@ -92,7 +92,7 @@ def parse_reply(question_id: str, data: bytes) -> Reply:
         DocumentError: it is neither, or not of that question.
     """
     from caesar_agent.documents.decoding import decode  # noqa: PLC0415 - as above
-    from caesar_agent.documents.mailbox import AnswerFile  # noqa: PLC0415
+    from caesar_agent.documents.question import AnswerFile  # noqa: PLC0415
 
     value = decode(data, kind="answer").value
     if isinstance(value, dict):

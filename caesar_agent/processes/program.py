@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO
 
 from caesar_agent.clock import monotonic
+from caesar_agent.processes.interruption import shielded
 from caesar_agent.processes.output import Echo, Tail, drain, read
 from caesar_agent.processes.process_tree import ProcessTree
-from caesar_agent.running.interruption import shielded
 
 TERMINATION_SECONDS = 1.0
 """From SIGTERM to SIGKILL; well within the five seconds that an orchestrator leaves the agent."""

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from caesar_agent.running.interruption import UNWIND_SECONDS
+from caesar_agent.processes.interruption import UNWIND_SECONDS
 
 if TYPE_CHECKING:
     import asyncio

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from caesar_agent import Agent, MisuseError, Report
-from caesar_agent.running.interruption import interrupt
+from caesar_agent.processes.interruption import interrupt
 from tests.caesar_agent.sdk import Desk, make_desk
 
 SDK_PAGE = Path(__file__).parents[2] / "docs" / "sdk.md"

@@ -18,7 +18,7 @@ from caesar_agent import Agent, Delegated, MisuseError, Report
 from caesar_agent.delegating import Errand
 from caesar_agent.documents.base import Document
 from caesar_agent.documents.delegation import DelegatedFile, DelegationFile
-from caesar_agent.running.interruption import Interrupted
+from caesar_agent.processes.interruption import Interrupted
 from tests.caesar_agent.sdk import Desk, make_desk
 
 REPORT = {

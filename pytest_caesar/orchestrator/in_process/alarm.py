@@ -9,7 +9,7 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any, Final, Literal
 
-from caesar_agent.running.interruption import Interrupted, interrupt
+from caesar_agent.processes.interruption import Interrupted, interrupt
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.clock import monotonic, pause
 

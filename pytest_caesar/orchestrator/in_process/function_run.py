@@ -15,7 +15,7 @@ from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
-from caesar_agent.running.interruption import Interrupted
+from caesar_agent.processes.interruption import Interrupted
 from caesar_agent.running.runner import FAILED, execute
 from pytest_caesar.orchestrator.in_process.alarm import Alarm
 from pytest_caesar.orchestrator.in_process.leaked_processes import Before, end_offspring

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from caesar_agent import Agent, Report
 from caesar_agent.events.narration import Narrator
-from caesar_agent.running.interruption import Interrupted, interrupt
+from caesar_agent.processes.interruption import Interrupted, interrupt
 from tests.caesar_agent.sdk import Desk, make_desk
 
 

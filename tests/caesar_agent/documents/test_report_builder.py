@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from caesar_agent import MisuseError, Report
 from caesar_agent.documents import Action, Severity
-from caesar_agent.running.report_builder import MERGED, Gathered
+from caesar_agent.documents.report_builder import MERGED, Gathered
 
 ACTIONS = get_args(Action)
 SAID = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda text: text.strip())
