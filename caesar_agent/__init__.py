@@ -8,15 +8,17 @@ TYPE_CHECKING = False  # without importing typing
 
 if TYPE_CHECKING:
     from caesar_agent.agent import Agent
-    from caesar_agent.agent_errors import (
-        CommandFailedError,
-        DeliveryError,
-        MisuseError,
-        StartError,
-    )
     from caesar_agent.delegating import Delegated
     from caesar_agent.documents import Event, Report, Task
-    from caesar_agent.errors import CaesarError, DocumentError, UnsupportedVersionError
+    from caesar_agent.errors import (
+        CaesarError,
+        CommandFailedError,
+        DeliveryError,
+        DocumentError,
+        MisuseError,
+        StartError,
+        UnsupportedVersionError,
+    )
     from caesar_agent.processes.interruption import Interrupted
     from caesar_agent.processes.program import CommandResult
     from caesar_agent.running.runner import run
@@ -45,16 +47,16 @@ __all__ = [
 _HOMES = {
     "Agent": "agent",
     "CaesarError": "errors",
-    "CommandFailedError": "agent_errors",
+    "CommandFailedError": "errors",
     "CommandResult": "processes.program",
     "Delegated": "delegating",
-    "DeliveryError": "agent_errors",
+    "DeliveryError": "errors",
     "DocumentError": "errors",
     "Event": "documents",
     "Interrupted": "processes.interruption",
-    "MisuseError": "agent_errors",
+    "MisuseError": "errors",
     "Report": "documents",
-    "StartError": "agent_errors",
+    "StartError": "errors",
     "Task": "documents",
     "UnsupportedVersionError": "errors",
     "run": "running.runner",

@@ -1,8 +1,15 @@
-"""Text from agents, made safe to print: none of it moves the cursor of whoever reads it."""
+"""Printing for a person: text from agents made safe, and a stream that is gone breaks nothing.
+
+Nothing that an agent wrote moves the cursor of whoever reads it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import sys
+from typing import TextIO
 
 # Controls (C0, DEL, C1), line and paragraph separators, lone surrogates, and what
 # reorders or hides text: zero-width and bidirectional marks, tags.
@@ -49,3 +56,48 @@ def _escape(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def tell(text: str, stream: TextIO | None = None) -> None:
+    """Write on standard error and show it at once; nothing fails where nobody can be told.
+
+    Args:
+        text: whole lines.
+        stream: in the place of ``sys.stderr``.
+    """
+    stream = sys.stderr if stream is None else stream
+    try:
+        stream.write(text)
+        stream.flush()
+    except (OSError, ValueError, AttributeError):
+        silence(stream)
+
+
+def silence(stream: TextIO | None) -> None:
+    """Let what is still held for a stream go nowhere, so that it cannot fail again at exit."""
+    if stream is None:
+        return
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.dup2(nowhere, stream.fileno())
+        finally:
+            os.close(nowhere)
+
+
+def settle(stream: TextIO | None) -> None:
+    """Flush a stream before the interpreter does, which would change the exit code if it failed."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except (OSError, ValueError):
+        silence(stream)
+
+
+def occupy_standard_descriptors() -> None:
+    """Open nothing where a standard stream is closed, or the next file would take its number."""
+    descriptor = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    while descriptor <= 2:
+        os.set_inheritable(descriptor, True)  # noqa: FBT003 - positional only
+        descriptor = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.close(descriptor)

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from caesar_agent.agent_errors import MisuseError
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line, printable
 from caesar_agent.documents.fields import MAX_INTEGER
 from caesar_agent.documents.report_builder import check_text, check_timeout, texts
-from caesar_agent.errors import DocumentError
+from caesar_agent.errors import DocumentError, MisuseError
 from caesar_agent.events.narration import MAX_SUMMARY
 from caesar_agent.mailbox import files
 from caesar_agent.mailbox.errors import InvalidTextError, MailboxError

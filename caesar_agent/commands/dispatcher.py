@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from caesar_agent.console import printable
+from caesar_agent.console import occupy_standard_descriptors, printable, settle, silence, tell
 from caesar_agent.errors import CaesarError
-from caesar_agent.running.best_effort import occupy_standard_descriptors, settle, silence, tell
 
 if TYPE_CHECKING:
     from types import ModuleType

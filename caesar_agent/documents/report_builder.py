@@ -8,7 +8,6 @@ from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 
-from caesar_agent.agent_errors import MisuseError
 from caesar_agent.documents.base import Part
 from caesar_agent.documents.decoding import decode
 from caesar_agent.documents.problems import as_document_error
@@ -24,7 +23,7 @@ from caesar_agent.documents.report import (
     Status,
     Usage,
 )
-from caesar_agent.errors import DocumentError
+from caesar_agent.errors import DocumentError, MisuseError
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 

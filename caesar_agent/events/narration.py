@@ -8,10 +8,9 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.console import printable
+from caesar_agent.console import printable, tell
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.processes.interruption import shielded
-from caesar_agent.running.best_effort import tell
 
 if TYPE_CHECKING:
     from caesar_agent.events.log import EventLog

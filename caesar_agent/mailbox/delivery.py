@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from caesar_agent.agent_errors import DeliveryError
 from caesar_agent.documents import Report
+from caesar_agent.errors import DeliveryError
 from caesar_agent.task_directory import write_atomic
 
 

@@ -6,8 +6,8 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 
-from caesar_agent.agent_errors import MisuseError
 from caesar_agent.documents.report_builder import check_text
+from caesar_agent.errors import MisuseError
 
 MAX_COMMAND = 2000
 """Longest command line in ``commands_run``, in characters; a prompt that was handed on in an

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import NoReturn, TextIO
 
 from caesar_agent.agent import Agent
-from caesar_agent.agent_errors import DeliveryError, StartError
 from caesar_agent.clock import monotonic
-from caesar_agent.console import printable
+from caesar_agent.console import printable, settle, tell
 from caesar_agent.documents import Report
 from caesar_agent.documents.report_builder import Gathered
-from caesar_agent.errors import CaesarError
+from caesar_agent.errors import CaesarError, DeliveryError, StartError
 from caesar_agent.events.narration import Narrator
 from caesar_agent.mailbox.delivery import Delivery
 from caesar_agent.processes.interruption import Guard
 from caesar_agent.processes.program import RunningPrograms
-from caesar_agent.running.best_effort import settle, tell
 from caesar_agent.running.failures import MAX_SUMMARY, describe, trace_of
 from caesar_agent.running.start import Start, read_start
 from caesar_agent.running.waiting import await_result

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from caesar_agent.agent_errors import StartError
 from caesar_agent.console import printable
 from caesar_agent.documents import Task
-from caesar_agent.errors import DocumentError, UnsupportedVersionError
+from caesar_agent.errors import DocumentError, StartError, UnsupportedVersionError
 
 MAX_TASK_BYTES = 64 << 20
 """Largest task that is read; contexts of hundreds of kilobytes are usual."""

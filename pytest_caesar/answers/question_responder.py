@@ -6,6 +6,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
@@ -15,7 +16,6 @@ from caesar_agent.mailbox.question_events import MailboxEvents
 from caesar_agent.mailbox.reader import MAX_DIAGNOSTICS
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic, pause
 
 if TYPE_CHECKING:
     from typing_extensions import Self

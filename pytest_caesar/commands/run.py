@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from caesar_agent.commands.dispatcher import HELD_BACK, INTERRUPTED, USAGE_ERROR
 from caesar_agent.commands.events import describe
-from caesar_agent.console import one_line, printable
+from caesar_agent.console import one_line, printable, silence, tell
 from caesar_agent.documents import Event
 from caesar_agent.errors import CaesarError
-from caesar_agent.running.best_effort import silence, tell
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.help_texts import in_options

@@ -10,8 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.console import one_line, printable
-from caesar_agent.running.best_effort import tell
+from caesar_agent.console import one_line, printable, tell
 from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.gates.messages import gate_lines

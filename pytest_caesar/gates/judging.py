@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 from caesar_agent.task_directory import TaskDirectory
 from caesar_agent.va.evidence import DimensionFeedback, GateResult
@@ -24,7 +25,6 @@ from pytest_caesar.gates.gates import (
     check_score,
 )
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.start_errors import AgentStartError

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
 from caesar_agent.mailbox import files
@@ -28,7 +29,6 @@ from pytest_caesar.recordings.recording import (
     mapped,
     parse_outcome,
 )
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import fit
 from pytest_caesar.workspace.values import Workspace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
-from pytest_caesar.supervision.clock import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_caesar.supervision.clock import monotonic
+from caesar_agent.clock import monotonic
 
 _due: dict[str, float] = {}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_caesar.supervision.clock import monotonic, pause
+from caesar_agent.clock import monotonic, pause
 from pytest_caesar.supervision.monitors import process_tree
 
 MAX_NAME: Final = 160

@@ -21,7 +21,6 @@ from typing import Final
 
 import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
 from caesar_agent.errors import CaesarError
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.environment import LOADER_VARIABLES
 from pytest_caesar.supervision.monitors import process_tree, server
 from pytest_caesar.supervision.monitors.messages import Link

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from caesar_agent.clock import monotonic
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.supervision import processes
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic
 from pytest_caesar.supervision.ending import Asked, Ending, outcome_of, tell_lost, tell_unkillable
 from pytest_caesar.supervision.monitors import process_tree
 from pytest_caesar.supervision.monitors.messages import Link

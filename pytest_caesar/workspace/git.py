@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.errors import CaesarError
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git_program import GitProgramError, checked_git

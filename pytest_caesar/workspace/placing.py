@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import TaskDirectory, write_atomic
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.workspace.copying import copy_file
 from pytest_caesar.workspace.environment import scrubbed_environment
 from pytest_caesar.workspace.errors import PlacingError, SetupFailedError

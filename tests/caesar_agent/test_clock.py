@@ -5,7 +5,7 @@ import math
 import pytest
 from freezegun import freeze_time
 
-from pytest_caesar.supervision.clock import MAX_PAUSE, monotonic, pause
+from caesar_agent.clock import MAX_PAUSE, monotonic, pause
 
 
 def test_it_goes_on_while_time_is_frozen() -> None:

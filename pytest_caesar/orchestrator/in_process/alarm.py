@@ -9,9 +9,9 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any, Final, Literal
 
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.processes.interruption import Interrupted, interrupt
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic, pause
 
 INSIST: Final = 1.0
 """Seconds between two interruptions of a function that swallowed the one before."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from caesar_agent.clock import monotonic
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
 from caesar_agent.processes.interruption import Interrupted
@@ -22,7 +23,6 @@ from pytest_caesar.orchestrator.in_process.leaked_processes import Before, end_o
 from pytest_caesar.orchestrator.in_process.loading import load_function
 from pytest_caesar.orchestrator.in_process.process_state import Streams, process_state
 from pytest_caesar.supervision.cancellation import Cancellation, let_through
-from pytest_caesar.supervision.clock import monotonic
 from pytest_caesar.supervision.ending import tell_ending, tell_leaked, tell_unkillable
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 from pytest_caesar.supervision.reaper import guarded

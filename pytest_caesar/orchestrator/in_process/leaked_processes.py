@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from caesar_agent.clock import monotonic, pause
 from pytest_caesar.supervision import processes
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.monitors.monitor import KILL_WAIT, LEFTOVER_GRACE, SETTLE
 from pytest_caesar.supervision.outcome import LeakedProcess
 from pytest_caesar.supervision.processes import Process

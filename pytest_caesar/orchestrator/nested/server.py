@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.delegation import DelegationFile
@@ -25,7 +26,6 @@ from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.nested.permission import Asker, Mode, refuse
 from pytest_caesar.orchestrator.nested.requests import NestedRequests
 from pytest_caesar.runs.run import Run
-from pytest_caesar.supervision.clock import monotonic, pause
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from caesar_agent.clock import monotonic, pause
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.processes import Process

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
+from caesar_agent.clock import monotonic, pause
 from pytest_caesar.supervision import processes, reaper, supervisor
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.processes import Process
 from tests.pytest_caesar.supervision.supervising import CHILDREN, Bench, eventually, is_alive
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
+from caesar_agent.clock import monotonic, pause
 from pytest_caesar.orchestrator.in_process.function_run import InProcessError, run_function
 from pytest_caesar.orchestrator.in_process.loading import (
     FunctionMissingError,
@@ -19,7 +20,6 @@ from pytest_caesar.orchestrator.in_process.loading import (
     load_function,
 )
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.clock import monotonic, pause
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.start_errors import WorkspaceMissingError
 from tests.pytest_caesar.supervision.supervising import CHILDREN, Bench, is_alive

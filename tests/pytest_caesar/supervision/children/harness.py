@@ -12,8 +12,8 @@ from pathlib import Path
 how, folder, root = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 sys.path.insert(0, root)
 
+from caesar_agent.clock import monotonic, pause  # noqa: E402
 from pytest_caesar.orchestrator.in_process.function_run import run_function  # noqa: E402
-from pytest_caesar.supervision.clock import monotonic, pause  # noqa: E402
 from pytest_caesar.supervision.reaper import watch_parent  # noqa: E402
 from pytest_caesar.supervision.supervisor import ProcessSpec, supervise  # noqa: E402
 
