@@ -6,7 +6,7 @@ import json
 
 from benchmarks.measuring import Row, interleave
 from caesar_agent.documents import Report
-from caesar_agent.events.log import read_events
+from caesar_agent.events.reading import read_events
 
 EVENTS = 100_000
 CHANGES = 10_000

@@ -9,7 +9,9 @@ TYPE_CHECKING = False  # without importing typing
 if TYPE_CHECKING:
     from caesar_agent.agent import Agent
     from caesar_agent.delegating import Delegated
-    from caesar_agent.documents import Event, Report, Task
+    from caesar_agent.documents.event import Event
+    from caesar_agent.documents.report import Report
+    from caesar_agent.documents.task import Task
     from caesar_agent.errors import (
         CaesarError,
         CommandFailedError,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
-from caesar_agent.documents import Action, Report, Severity, Task
+from caesar_agent.documents.report import Action, Report, Severity
 from caesar_agent.documents.report_builder import Gathered, check_text, check_timeout, texts
+from caesar_agent.documents.task import Task
 from caesar_agent.errors import CommandFailedError, MisuseError
 from caesar_agent.events.narration import MAX_SUMMARY, Narrator
 from caesar_agent.mailbox.delivery import Delivery

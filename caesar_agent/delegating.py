@@ -27,8 +27,8 @@ from caesar_agent.mailbox.values import encode, now
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
 
 if TYPE_CHECKING:
-    from caesar_agent.documents import Report
     from caesar_agent.documents.delegation import DelegatedFile
+    from caesar_agent.documents.report import Report
     from caesar_agent.documents.report_builder import Gathered
     from caesar_agent.documents.task import Mode
     from caesar_agent.events.narration import Narrator

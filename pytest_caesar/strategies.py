@@ -27,9 +27,10 @@ except ModuleNotFoundError as error:
     message = "pytest_caesar.strategies needs hypothesis: pip install 'pytest-caesar[hypothesis]'"
     raise ModuleNotFoundError(message, name="hypothesis") from error
 
-from caesar_agent.documents import Event, EventType, Report, Task
+from caesar_agent.documents.event import Event, EventType
 from caesar_agent.documents.fields import MAX_INTEGER
-from caesar_agent.documents.report import Action, Severity, Status
+from caesar_agent.documents.report import Action, Report, Severity, Status
+from caesar_agent.documents.task import Task
 from caesar_agent.documents.timestamps import format_timestamp
 
 __all__ = ["events", "reports", "tasks"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from caesar_agent.channel.tools import INPUT_SCHEMAS
-from caesar_agent.documents import Report
+from caesar_agent.documents.report import Report
 from caesar_agent.errors import CaesarError, DocumentError, FieldProblem, UnsupportedVersionError
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)\s*", re.ASCII)

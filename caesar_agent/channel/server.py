@@ -21,11 +21,12 @@ from caesar_agent.channel import arguments
 from caesar_agent.channel.tools import DESCRIPTIONS, INPUT_SCHEMAS
 from caesar_agent.channel.transport import Traffic, Wire, connect
 from caesar_agent.clock import monotonic
-from caesar_agent.documents import Task
+from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.events.log import EventLog
-from caesar_agent.mailbox.mailbox import Answer, Mailbox, Reply, Silence, pause
+from caesar_agent.mailbox.mailbox import Mailbox, pause
 from caesar_agent.mailbox.question_events import MailboxEvents
+from caesar_agent.mailbox.values import Answer, Reply, Silence
 from caesar_agent.task_directory import TaskDirectory
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.commands.events import no_task
 from caesar_agent.console import printable
-from caesar_agent.mailbox.mailbox import AskedQuestion, Mailbox
+from caesar_agent.mailbox.mailbox import Mailbox
+from caesar_agent.mailbox.reader import AskedQuestion
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name

@@ -41,7 +41,13 @@ def run(args: argparse.Namespace) -> int:
             "which structured outputs do not take\n"
         )
         return 2
-    from caesar_agent.documents.schema import schema_text  # noqa: PLC0415 - slow
+    from caesar_agent.documents import schema as documents  # noqa: PLC0415 - slow
 
-    sys.stdout.write(schema_text(args.name, strict=args.strict))
+    if args.name in VA_NAMES:
+        from caesar_agent.va import schema as va  # noqa: PLC0415 - as above
+
+        found = va.schema(args.name)
+    else:
+        found = documents.schema(args.name, strict=args.strict)
+    sys.stdout.write(documents.schema_text(found))
     return 0

@@ -51,8 +51,8 @@ def schema(name: str, *, strict: bool = False) -> dict[str, Any]:
     """Return the JSON Schema of a document.
 
     Args:
-        name: ``task``, ``report``, ``event``, ``question`` or ``answer``; or a
-            document of va-agent-protocol, as ``va.schema.schema`` has them.
+        name: ``task``, ``report``, ``event``, ``question`` or ``answer``; the documents
+            of va-agent-protocol have a ``schema`` of their own.
         strict: the variant for native structured outputs: every object closed, every
             property required, optional ones nullable, without bounds and patterns,
             which providers refuse. An event is then one object with the fields of all
@@ -60,12 +60,8 @@ def schema(name: str, *, strict: bool = False) -> dict[str, Any]:
             valid once nulls are dropped and the bounds hold, so validate it.
 
     Raises:
-        KeyError: no document has that name; none of va-agent-protocol has a strict variant.
+        KeyError: no document has that name.
     """
-    if name.startswith("va-") and not strict:
-        from caesar_agent.va import schema as va  # noqa: PLC0415 - it builds on this module
-
-        return va.schema(name)
     document = DOCUMENTS[name]
     if document is not Event:
         plain = _plain(document)
@@ -77,9 +73,9 @@ def schema(name: str, *, strict: bool = False) -> dict[str, Any]:
     return {"$schema": DIALECT, **body}
 
 
-def schema_text(name: str, *, strict: bool = False) -> str:
-    """Return the schema as it is written to a file: 2-space JSON and a newline."""
-    return json.dumps(schema(name, strict=strict), indent=2) + "\n"
+def schema_text(schema: dict[str, Any]) -> str:
+    """Return a schema as it is written to a file: 2-space JSON and a newline."""
+    return json.dumps(schema, indent=2) + "\n"
 
 
 class DescribingGenerator(GenerateJsonSchema):

@@ -1,4 +1,4 @@
-"""``events.jsonl``: appended by several writers at once, read whatever they left."""
+"""Appending to ``events.jsonl``, where several programs write at once."""
 
 from __future__ import annotations
 
@@ -15,20 +15,7 @@ from typing import Any
 from caesar_agent.documents.event import Event
 from caesar_agent.documents.timestamps import format_timestamp, utc_now
 from caesar_agent.errors import EventLogError
-from caesar_agent.events.lines import EventReading
-from caesar_agent.events.reading import EventTail, follow, read_events
-from caesar_agent.events.tool_calls import ToolCall, pair_tools
 from caesar_agent.task_directory import TaskDirectory
-
-__all__ = [
-    "EventLog",
-    "EventReading",
-    "EventTail",
-    "ToolCall",
-    "follow",
-    "pair_tools",
-    "read_events",
-]
 
 LOCK_ATTEMPTS = 1000
 """How often the lock of the log is asked for before giving up: some ten seconds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from caesar_agent.documents import Report
+from caesar_agent.documents.report import Report
 from caesar_agent.errors import DeliveryError
 from caesar_agent.task_directory import write_atomic
 

@@ -31,7 +31,6 @@ from caesar_agent.mailbox.errors import (
 )
 from caesar_agent.mailbox.reader import AskedQuestion, Attempts, Broken, MailboxReader
 from caesar_agent.mailbox.values import (
-    Answer,
     Reply,
     Silence,
     check_text,
@@ -44,10 +43,8 @@ from caesar_agent.mailbox.values import (
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, write_atomic
 
 if TYPE_CHECKING:
-    from caesar_agent.documents import Report
     from caesar_agent.documents.question import QuestionFile
-
-__all__ = ["Answer", "AskedQuestion", "Mailbox", "Reply", "Silence", "pause"]
+    from caesar_agent.documents.report import Report
 
 DEFAULT_WAIT = 300.0
 """Longest wait for an answer unless the caller says otherwise, in seconds: five minutes,

@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 
-from caesar_agent.documents.report_builder import check_text
 from caesar_agent.errors import MisuseError
 
 MAX_COMMAND = 2000
@@ -32,7 +31,8 @@ def command_line(
                 method="command", problem=f"expected strings and paths, found {command!r:.200}"
             ) from error
         line = shlex.join(argv)
-    check_text("command", "the command", line)
+    if not line.strip():
+        raise MisuseError(method="command", problem="the command is empty")
     if any("\0" in part for part in argv):
         raise MisuseError(method="command", problem="a NUL character cannot be in an argument")
     return argv, line if len(line) <= MAX_COMMAND else f"{line[: MAX_COMMAND - 1]}…"

@@ -13,7 +13,7 @@ from typing import NoReturn, TextIO
 from caesar_agent.agent import Agent
 from caesar_agent.clock import monotonic
 from caesar_agent.console import printable, settle, tell
-from caesar_agent.documents import Report
+from caesar_agent.documents.report import Report
 from caesar_agent.documents.report_builder import Gathered
 from caesar_agent.errors import CaesarError, DeliveryError, StartError
 from caesar_agent.events.narration import Narrator

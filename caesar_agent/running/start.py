@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caesar_agent.console import printable
-from caesar_agent.documents import Task
+from caesar_agent.documents.task import Task
 from caesar_agent.errors import DocumentError, StartError, UnsupportedVersionError
 
 MAX_TASK_BYTES = 64 << 20

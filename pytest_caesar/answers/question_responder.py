@@ -11,9 +11,9 @@ from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
 from caesar_agent.events.log import EventLog
-from caesar_agent.mailbox.mailbox import AskedQuestion, Mailbox
+from caesar_agent.mailbox.mailbox import Mailbox
 from caesar_agent.mailbox.question_events import MailboxEvents
-from caesar_agent.mailbox.reader import MAX_DIAGNOSTICS
+from caesar_agent.mailbox.reader import MAX_DIAGNOSTICS, AskedQuestion
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.supervision.cancellation import Cancellation
 

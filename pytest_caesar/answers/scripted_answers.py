@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
-from caesar_agent.mailbox.mailbox import AskedQuestion
+from caesar_agent.mailbox.reader import AskedQuestion
 
 Match: TypeAlias = "str | re.Pattern[str] | Callable[[AskedQuestion], object]"
 """Which questions a script is for: a text that the question contains, a pattern that is

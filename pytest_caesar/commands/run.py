@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from caesar_agent.commands.dispatcher import HELD_BACK, INTERRUPTED, USAGE_ERROR
 from caesar_agent.commands.events import describe
 from caesar_agent.console import one_line, printable, silence, tell
-from caesar_agent.documents import Event
+from caesar_agent.documents.event import Event
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select

@@ -20,7 +20,7 @@ from pytest_caesar.reporting.sections import tree_lines
 from pytest_caesar.reporting.sources import missing_report
 
 if TYPE_CHECKING:
-    from caesar_agent.documents import Event
+    from caesar_agent.documents.event import Event
     from pytest_caesar.runs.run import Run
 
 CHANGES = 50

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from caesar_agent.console import one_line, printable
-from caesar_agent.documents import Event, FinishedEvent
+from caesar_agent.documents.event import Event, FinishedEvent
 from pytest_caesar.reporting.sections import process_line
 from pytest_caesar.runs.run import Run
 

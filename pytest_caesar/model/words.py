@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from caesar_agent.documents import Report
+from caesar_agent.documents.report import Report
 from pytest_caesar.model.answer import Usage
 from pytest_caesar.model.script import (
     Call,

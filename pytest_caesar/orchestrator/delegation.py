@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Task
+from caesar_agent.documents.task import Task
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
-from caesar_agent.mailbox.mailbox import AskedQuestion
+from caesar_agent.mailbox.reader import AskedQuestion
 from caesar_agent.task_directory import (
     TaskDirectory,
     write_atomic,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from caesar_agent.documents import Report
+from caesar_agent.documents.report import Report
 from caesar_agent.errors import DocumentError
 from caesar_agent.task_directory import Reading, TaskDirectory
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import AnswerEvent, Event, QuestionEvent, Task
+from caesar_agent.documents.event import AnswerEvent, Event, QuestionEvent
+from caesar_agent.documents.task import Task
 from caesar_agent.documents.timestamps import utc_now
 from caesar_agent.errors import CaesarError
 from caesar_agent.events.lines import EventReading

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from caesar_agent.documents import Event
+from caesar_agent.documents.event import Event
 from pytest_caesar.runs.prices import Prices
 from pytest_caesar.supervision.program_settings import ProgramSettings
 

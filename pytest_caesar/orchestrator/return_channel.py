@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import caesar_agent.channel.boot
-from caesar_agent.documents import Channel
+from caesar_agent.documents.task import Channel
 
 SERVER_NAME = "caesar"
 """What the server is called in an agent's settings; its tools get names from it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.documents import Task
+from caesar_agent.documents.task import Task
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.agents.errors import PromptTooLong
 from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
@@ -164,9 +164,9 @@ def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -
     task, directory = start.task, start.directory
     schema = directory.path / SCHEMA_NAME if start.expected == "schema" else None
     if schema is not None:
-        from caesar_agent.documents.schema import schema_text  # noqa: PLC0415 - seldom needed
+        from caesar_agent.documents import schema as documents  # noqa: PLC0415 - seldom needed
 
-        text = schema_text("report", strict=True)
+        text = documents.schema_text(documents.schema("report", strict=True))
         write_atomic(schema, text.encode(), durable=False)
     request = LaunchRequest(
         prompt=start.brief,

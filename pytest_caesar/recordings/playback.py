@@ -10,8 +10,8 @@ from caesar_agent.clock import monotonic, pause
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
 from caesar_agent.mailbox import files
-from caesar_agent.mailbox.mailbox import Answer, Mailbox, Reply, Silence
-from caesar_agent.mailbox.values import encode, file_name
+from caesar_agent.mailbox.mailbox import Mailbox
+from caesar_agent.mailbox.values import Answer, Reply, Silence, encode, file_name
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.recordings.errors import (

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, get_args
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Task
+from caesar_agent.documents.task import Task
 from caesar_agent.mailbox.values import State, is_valid_id
 from pytest_caesar.recovery.tool_call import from_text
 from pytest_caesar.runs.command_reconciliation import ObservedCommand

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from caesar_agent.documents import Change
-from caesar_agent.documents.report import Action
+from caesar_agent.documents.report import Action, Change
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _HEADERS = (b"--- ", b"+++ ", b"rename from ", b"rename to ", b"copy from ", b"copy to ")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from _pytest.capture import CaptureManager
     from _pytest.terminal import TerminalReporter
 
-    from caesar_agent.documents import Event
+    from caesar_agent.documents.event import Event
 
 PATIENCE: Final = 3.0
 """Seconds that a delegation lasts before anything is shown of it."""

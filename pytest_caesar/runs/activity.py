@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from caesar_agent.documents import Event, Report
+from caesar_agent.documents.event import Event
+from caesar_agent.documents.report import Report
 from caesar_agent.events.tool_calls import pair_tools
 from pytest_caesar.recovery.tool_call import CallStatus, ToolCall, from_text
 from pytest_caesar.recovery.usage import Usage, usage

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Change, Task
+from caesar_agent.documents.report import Change
+from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.events.reading import read_events
 from caesar_agent.task_directory import (

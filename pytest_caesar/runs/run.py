@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Event, Report, Task
-from caesar_agent.mailbox.mailbox import AskedQuestion
+from caesar_agent.documents.event import Event
+from caesar_agent.documents.report import Report
+from caesar_agent.documents.task import Task
+from caesar_agent.mailbox.reader import AskedQuestion
 from pytest_caesar.recovery.evidence import Evidence, Form, Source, Status
 from pytest_caesar.recovery.tool_call import ToolCall
 from pytest_caesar.recovery.usage import Usage, added

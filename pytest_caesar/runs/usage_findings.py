@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Report
+from caesar_agent.documents.report import Report
 from pytest_caesar.recovery.usage import Usage
 
 CENT = 0.005

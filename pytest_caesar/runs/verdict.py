@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents import Task
+from caesar_agent.documents.task import Task
 from pytest_caesar.recovery.contradictions import contradictions
 from pytest_caesar.recovery.evidence import Recovered
 from pytest_caesar.runs.activity import Activity, commands_of, usage_of

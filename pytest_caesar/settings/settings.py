@@ -18,7 +18,7 @@ from pytest_caesar.settings.advice import repeated_options
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from caesar_agent.documents import Event
+    from caesar_agent.documents.event import Event
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 

@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from caesar_agent.console import printable
-from caesar_agent.documents import Report
 from caesar_agent.documents.base import Part
+from caesar_agent.documents.report import Report
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.workspace.values import Patch

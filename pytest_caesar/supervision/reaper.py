@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
+from caesar_agent.clock import monotonic, pause
 from caesar_agent.errors import CaesarError
 from pytest_caesar.supervision.environment import LOADER_VARIABLES
 from pytest_caesar.supervision.monitors import process_tree, server

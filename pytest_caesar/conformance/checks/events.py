@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from caesar_agent.console import one_line
-from caesar_agent.documents import (
-    Change,
+from caesar_agent.documents.event import (
     Event,
     FileChangedEvent,
     FinishedEvent,
     ProgressEvent,
     ToolUseEvent,
 )
+from caesar_agent.documents.report import Change
 from caesar_agent.documents.timestamps import parse_timestamp
 from pytest_caesar.conformance.checks.check import check
 from pytest_caesar.conformance.checks.shared_judgements import absent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from caesar_agent.documents import ToolUseEvent
+from caesar_agent.documents.event import ToolUseEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from caesar_agent.documents import Task
 from caesar_agent.documents.delegation import DelegationFile
+from caesar_agent.documents.task import Task
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.agents.config import Config
 from pytest_caesar.agents.selection_context import Place

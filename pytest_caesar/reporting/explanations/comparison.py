@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line
-from caesar_agent.documents import Event, Report
+from caesar_agent.documents.event import Event
+from caesar_agent.documents.report import Report
 from pytest_caesar.recovery.evidence import Source, Status
 from pytest_caesar.reporting.difference import compare
 from pytest_caesar.reporting.explanations.entries import MAX_LINES, explain_entries, finding_line

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Artifact, Change, CommandRun, Finding, Question
-from caesar_agent.mailbox.mailbox import AskedQuestion
+from caesar_agent.mailbox.reader import AskedQuestion
 from pytest_caesar.reporting.activity_lines import command_line
 from pytest_caesar.reporting.sections import entry_line, task_directory
 from pytest_caesar.runs.command_reconciliation import Command

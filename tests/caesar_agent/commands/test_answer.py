@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from caesar_agent.cli import main
-from caesar_agent.mailbox.mailbox import Answer, Mailbox
+from caesar_agent.mailbox.mailbox import Mailbox
+from caesar_agent.mailbox.values import Answer
 from tests.caesar_agent.channel.client import TIMEOUT, environment, events, make_task
 
 COMMAND = (sys.executable, "-m", "caesar_agent", "answer")

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from caesar_agent.documents import Event
-from caesar_agent.events.lines import MAX_DIAGNOSTICS, MAX_LINE_BYTES
-from caesar_agent.events.log import EventReading, read_events
+from caesar_agent.events.lines import MAX_DIAGNOSTICS, MAX_LINE_BYTES, EventReading
+from caesar_agent.events.reading import read_events
 from pytest_caesar import strategies
 from tests.caesar_agent.documents.examples import event
 

@@ -15,7 +15,8 @@ import pytest
 from caesar_agent.documents import ProgressEvent
 from caesar_agent.errors import DocumentError, EventLogError
 from caesar_agent.events import log
-from caesar_agent.events.log import EventLog, read_events
+from caesar_agent.events.log import EventLog
+from caesar_agent.events.reading import read_events
 from caesar_agent.task_directory import TaskDirectory
 from tests.caesar_agent.documents.examples import event
 

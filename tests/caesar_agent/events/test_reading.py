@@ -10,7 +10,8 @@ import pytest
 
 from caesar_agent.events import lines
 from caesar_agent.events import reading as log_reading
-from caesar_agent.events.log import EventReading, EventTail, follow, read_events
+from caesar_agent.events.lines import EventReading
+from caesar_agent.events.reading import EventTail, follow, read_events
 from tests.caesar_agent.documents.examples import event
 
 

@@ -32,7 +32,8 @@ from caesar_agent.mailbox.errors import (
     UnknownQuestionError,
     UnsafeMailboxError,
 )
-from caesar_agent.mailbox.mailbox import Answer, Mailbox, Silence, pause
+from caesar_agent.mailbox.mailbox import Mailbox, pause
+from caesar_agent.mailbox.values import Answer, Silence
 
 INVALID_IDS = [
     "",

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from caesar_agent.documents.schema import schema
-from caesar_agent.va.schema import DOCUMENTS
+from caesar_agent.va.schema import DOCUMENTS, schema
 from tests.caesar_agent.mutations import accepts, mutants
 from tests.caesar_agent.va import reference
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
-from caesar_agent.mailbox.mailbox import Answer, Mailbox, Reply, Silence
+from caesar_agent.mailbox.mailbox import Mailbox
+from caesar_agent.mailbox.values import Answer, Reply, Silence
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.answers import question_responder as attendance_module
 from pytest_caesar.answers.question_responder import QuestionResponder

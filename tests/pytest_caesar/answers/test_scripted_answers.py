@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from caesar_agent.mailbox.mailbox import AskedQuestion
+from caesar_agent.mailbox.reader import AskedQuestion
 from pytest_caesar.answers.scripted_answers import Script, ScriptedAnswers, ScriptError
 
 
