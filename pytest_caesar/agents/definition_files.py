@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_caesar.agents.checks import Complaint, check_files
+from pytest_caesar.agents.checks.complaint import Complaint
+from pytest_caesar.agents.checks.together import check_files
 from pytest_caesar.agents.discovery import FAMILIES, MAX_DEFINITION_BYTES, read_bytes
 
 _SUFFIX = ".md"

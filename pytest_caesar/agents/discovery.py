@@ -9,7 +9,7 @@ from pathlib import Path
 
 from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.agents.bundled import load_bundled_agents
+from pytest_caesar.agents.bundled_agents import load_bundled_agents
 from pytest_caesar.agents.definitions import (
     AgentDefinition,
     AgentParsingError,

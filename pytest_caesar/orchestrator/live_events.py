@@ -17,7 +17,9 @@ from caesar_agent.events.lines import EventReading
 from caesar_agent.events.log import EventLog
 from caesar_agent.events.reading import EventTail, mentions, read_events
 from caesar_agent.task_directory import TaskDirectory
-from pytest_caesar.recovery.streams import StreamReading, Translator, detect, open_translator
+from pytest_caesar.recovery.streams.base import StreamReading
+from pytest_caesar.recovery.streams.dialects import detect, open_translator
+from pytest_caesar.recovery.streams.translator import Translator
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.supervision.logs import Log

@@ -1,1 +1,5 @@
-"""Recordings of delegations, kept beside the tests and played back without the agent."""
+"""Recordings of delegations, kept beside the tests and played back without the agent.
+
+A run comes in and becomes a folder of text files; a folder comes in and stands in for the agent.
+Uses runs, workspace and the settings of the session.
+"""

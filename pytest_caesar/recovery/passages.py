@@ -11,7 +11,7 @@ from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.recovery.candidates import Passage
 from pytest_caesar.recovery.colours import Colourless
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.streams import DIALECTS, detect, translate
+from pytest_caesar.recovery.streams.dialects import DIALECTS, detect, translate
 from pytest_caesar.recovery.unwrapping import declares, texts, wrapped_lines
 
 PLAIN = "plain"

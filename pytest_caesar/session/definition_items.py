@@ -17,7 +17,7 @@ from pytest_caesar.agents.discovery import FAMILIES, read_definition
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
-    from pytest_caesar.agents.checks import Complaint
+    from pytest_caesar.agents.checks.complaint import Complaint
 
 OPTION = "--caesar-definitions"
 FOLDER = "agents"

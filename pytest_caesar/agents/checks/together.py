@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from pytest_caesar.agents.bundled import load_bundled_agents
+from pytest_caesar.agents.bundled_agents import load_bundled_agents
 from pytest_caesar.agents.checks.complaint import Complaint
 from pytest_caesar.agents.checks.definition import check_definition
 from pytest_caesar.agents.checks.delegation import check_delegation

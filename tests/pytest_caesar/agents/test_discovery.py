@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.agents.bundled import clear_bundled_agents_cache, load_bundled_agents
+from pytest_caesar.agents.bundled_agents import clear_bundled_agents_cache, load_bundled_agents
 from pytest_caesar.agents.definitions import AgentParsingError
 from pytest_caesar.agents.discovery import MAX_DEFINITION_BYTES, Discovery, discover_agents
 from tests.pytest_caesar.agents.conftest import Write
@@ -241,7 +241,7 @@ def test_the_bundled_agents_are_read_once_until_they_are_forgotten() -> None:
 def test_a_broken_bundled_agent_fails_the_whole_discovery(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_caesar.agents.bundled._read", lambda name: "no front matter")
+    monkeypatch.setattr("pytest_caesar.agents.bundled_agents._read", lambda name: "no front matter")
     clear_bundled_agents_cache()
     try:
         with pytest.raises(AgentParsingError):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.scanning import Survey
-from pytest_caesar.recovery.streams import DIALECTS
+from pytest_caesar.recovery.streams.dialects import DIALECTS
 from pytest_caesar.recovery.tiers import recover
 from tests.pytest_caesar.recovery.reports import TASK, fence, recovered, report
 

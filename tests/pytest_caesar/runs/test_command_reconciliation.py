@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.recovery.streams import translate
+from pytest_caesar.recovery.streams.dialects import translate
 from pytest_caesar.runs.command_findings import command_findings, with_changed_after
 from pytest_caesar.runs.command_reconciliation import (
     Command,

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.agents.checks import Complaint, check_definition
+from pytest_caesar.agents.checks.complaint import Complaint
+from pytest_caesar.agents.checks.definition import check_definition
 
 
 def check(text: str | bytes) -> tuple[Complaint, ...]:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_caesar.agents.checks import Complaint, check_delegation, check_files
+from pytest_caesar.agents.checks.complaint import Complaint
+from pytest_caesar.agents.checks.delegation import check_delegation
+from pytest_caesar.agents.checks.together import check_files
 from pytest_caesar.agents.definitions import AgentDefinition
 
 

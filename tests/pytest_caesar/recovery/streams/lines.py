@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pytest_caesar.recovery.streams import StreamReading, translate
+from pytest_caesar.recovery.streams.base import StreamReading
+from pytest_caesar.recovery.streams.dialects import translate
 from pytest_caesar.recovery.usage import NUMBERS
 
 

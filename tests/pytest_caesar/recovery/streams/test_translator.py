@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.recovery.streams import DIALECTS, detect, open_translator, translate
 from pytest_caesar.recovery.streams.base import StreamEvent
+from pytest_caesar.recovery.streams.dialects import DIALECTS, detect, open_translator, translate
 from tests.pytest_caesar.recovery.reports import recovered
 from tests.pytest_caesar.recovery.streams.lines import numbers, read, skipped, stream
 

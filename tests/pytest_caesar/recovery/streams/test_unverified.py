@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pytest_caesar.recovery.streams import DIALECTS
+from pytest_caesar.recovery.streams.dialects import DIALECTS
 from tests.pytest_caesar.recovery.streams.lines import events, numbers, read, skipped, told, tool
 
 
