@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import caesar_agent
 import pytest_caesar
 
@@ -54,46 +52,62 @@ def modules(folder: Path) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("path", modules(SDK), ids=lambda path: str(path.relative_to(SDK)))
-def test_the_sdk_never_imports_the_harness_or_pytest(path: Path) -> None:
+PUBLIC = {
+    SDK / "__init__.py",
+    SDK / "documents" / "__init__.py",
+    SDK / "va" / "__init__.py",
+    HARNESS / "__init__.py",
+    HARNESS / "va" / "__init__.py",
+}
+"""Packages with public names, each imported when it is first used."""
+
+
+def test_the_sdk_never_imports_the_harness_or_pytest() -> None:
     forbidden = {"pytest_caesar", "pytest", "_pytest", "syrupy", "freezegun", "psutil", "yaml"}
-    assert not roots(path) & forbidden
+    assert not {path: found for path in modules(SDK) if (found := roots(path) & forbidden)}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_a_room_says_what_it_is_for_and_imports_nothing() -> None:
+    for room in [path for path in [*modules(SDK), *modules(HARNESS)] if path.name == "__init__.py"]:
+        tree = ast.parse(room.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), room
+        if room not in PUBLIC:
+            assert len(tree.body) == 1, room
+
+
+def test_the_pure_core_does_no_io() -> None:
+    pure = [
         *modules(SDK / "documents"),
         *modules(HARNESS / "recovery"),
         HARNESS / "workspace" / "reconciliation.py",
         HARNESS / "reporting" / "summary.py",
-    ],
-    ids=lambda path: f"{path.parent.name}/{path.name}",
-)
-def test_the_pure_core_does_no_io(path: Path) -> None:
-    assert not roots(path) & IO_MODULES
-    used = {
-        node.attr
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "os"
-    }
-    assert used <= PURE_OS
+    ]
+    for path in pure:
+        assert not roots(path) & IO_MODULES, path
+        used = {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "os"
+        }
+        assert used <= PURE_OS, path
 
 
-@pytest.mark.parametrize("path", modules(HARNESS), ids=lambda path: str(path.relative_to(HARNESS)))
-def test_only_one_module_of_the_harness_starts_git(path: Path) -> None:
+def test_only_one_module_of_the_harness_starts_git() -> None:
     # The script of a fake agent is no part of the harness: it runs as the agent.
-    if path in {HARNESS / "workspace" / "git.py", HARNESS / "fake_agent" / "script.py"}:
-        return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            for argument in node.args:
-                first = (
-                    argument.elts[0] if isinstance(argument, ast.List) and argument.elts else None
-                )
-                assert not (isinstance(first, ast.Constant) and first.value == "git")
+    allowed = {HARNESS / "workspace" / "git.py", HARNESS / "fake_agent" / "script.py"}
+    for path in [path for path in modules(HARNESS) if path not in allowed]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                for argument in node.args:
+                    first = (
+                        argument.elts[0]
+                        if isinstance(argument, ast.List) and argument.elts
+                        else None
+                    )
+                    found = isinstance(first, ast.Constant) and first.value == "git"
+                    assert not found, f"{path}:{node.lineno}"
 
 
 def test_the_import_contracts_hold() -> None:
