@@ -83,6 +83,18 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="write every run of the session to PATH as JSON",
     )
     group.addoption(
+        "--caesar-html",
+        dest="caesar_html",
+        metavar="PATH",
+        help="write a page about the session to PATH: one HTML file that loads nothing",
+    )
+    group.addoption(
+        "--caesar-baseline",
+        dest="caesar_baseline",
+        metavar="PATH",
+        help="let the page show what this file of --caesar-json had beside it",
+    )
+    group.addoption(
         "--caesar-conformance",
         action="store_true",
         dest="caesar_conformance",
@@ -142,7 +154,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     parser.addini(
         "caesar_main_spawns", "agents that the main session may start, as in spawns", default="*"
     )
+    parser.addini(
+        "caesar_ci", "auto: a summary and annotations in GitHub Actions; off: none", default="auto"
+    )
     parser.addini("caesar_record", "as --caesar-record", default="off")
+    parser.addini(
+        "caesar_shard", "which part of the suite this session runs, such as 2/4", default=""
+    )
     parser.addini(
         "caesar_linger", "how long an agent may go on after its report, such as 10s", default=""
     )
@@ -171,6 +189,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if (
         options.caesar_agent
         or options.caesar_json is not None
+        or options.caesar_html is not None
+        or options.caesar_baseline is not None
         or options.caesar_keep is not None
         or options.caesar_pass_env
         or options.caesar_conformance
@@ -200,6 +220,8 @@ INI = {
     "caesar_junit": True,
     "caesar_subprocess": False,
     "caesar_record": "off",
+    "caesar_ci": "auto",
+    "caesar_shard": "",
     "caesar_linger": "",
 }
 """Keys of the ini file that are checked before anything is collected, and their defaults."""

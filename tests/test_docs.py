@@ -10,6 +10,7 @@ import pytest
 import caesar_agent.cli
 import pytest_caesar.cli
 from caesar_agent.diagnostics import CODES
+from pytest_caesar.reporting.remedies import REMEDIES
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
@@ -35,6 +36,8 @@ def test_every_code_stands_in_the_reference_with_its_meaning_and_what_to_do() ->
         re.MULTILINE,
     )
     told = {code: meaning for code, meaning, advice in rows if advice.strip()}
+    remedies = {code: advice for code, _, advice in rows}
+    assert remedies == REMEDIES, "reporting/remedies.py: what docs/diagnostics.md says to do"
     assert told == CODES, "docs/diagnostics.md: one row for each code of CODES, with its sentence"
     assert len(rows) == len(told)
 

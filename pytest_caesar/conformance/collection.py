@@ -17,7 +17,7 @@ from pytest_caesar.conformance.known_failures import BASELINE_NAME, load_known_f
 from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
 from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS, Requirement
 from pytest_caesar.conformance.result import Result, completed, with_variation
-from pytest_caesar.conformance.result_file import as_capped, write_report
+from pytest_caesar.conformance.result_file import as_capped, as_json, write_report
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenarios import SCENARIOS
@@ -47,7 +47,9 @@ def install(config: pytest.Config, session: CaesarSession) -> None:
     """
     if not session.agents:
         raise pytest.UsageError(f"--caesar-conformance needs an agent: {how_to_give_an_agent()}")
-    config.pluginmanager.register(Conformance(config, session), "caesar-conformance")
+    kit = Conformance(config, session)
+    session.document_parts["conformance"] = kit.document
+    config.pluginmanager.register(kit, "caesar-conformance")
 
 
 def _nearest(config: pytest.Config, name: str) -> Path:
@@ -91,6 +93,16 @@ class Conformance:
         given = config.args_source is pytest.Config.ArgsSource.ARGS
         config.args[:] = others if given else []
         return frozenset(arg.partition("::")[2] for arg in only)
+
+    def document(self) -> dict[str, Any] | None:
+        """Return the results for the document of the session: without transcripts."""
+        if not self.results:
+            return None
+        value = as_json(list(self.results.values()), self.session.agents)
+        for agent in value["agents"]:
+            for entry in agent["requirements"]:
+                entry.pop("transcript", None)
+        return value
 
     # -- collection
 
@@ -259,7 +271,7 @@ def _hand_on(
     runs = [(one.scenario, run) for one in seen for run in (*one.earlier, one.run)]
     if settings.keep is not None:
         session.problems += keep((run for _, run in runs), settings.keep, report)
-    if settings.json_path is not None:
+    if settings.whole_runs:
         report.caesar_runs = [  # type: ignore[attr-defined]
             as_capped(
                 {**record(run, number=number, report=report, whole=True), "scenario": scenario}

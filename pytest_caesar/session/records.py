@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caesar_agent.console import one_line
-from caesar_agent.task_directory import write_atomic
+from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
 from pytest_caesar.files.folders import copy_folder
 from pytest_caesar.reporting.progress import told
 from pytest_caesar.runs.record import run_as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable
 
     import pytest
 
     from pytest_caesar.runs.run import Run
-
-FORMAT = 1
-"""Version of the file that ``--caesar-json`` writes."""
 
 MAX_PATCH = 256 * 1024
 """Bytes of a patch that a record carries; the whole patch stays in the task directory."""
@@ -31,7 +27,10 @@ MAX_EVENTS = 200
 """Events that a record carries: the last ones; the log stays in the task directory."""
 
 MAX_LOG = 8 * 1024
-"""Bytes at the end of ``raw.log`` that a record carries."""
+"""Bytes at the end of ``raw.log`` and of ``stderr.log`` that a record carries."""
+
+MAX_BRIEF = 16 * 1024
+"""Characters of a brief that a record carries."""
 
 
 def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> dict[str, Any]:
@@ -64,12 +63,20 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
         ]
     if not whole:
         return counted
+    plain: dict[str, Any] = _plain({**counted, **_whole(run)})
+    return plain
+
+
+def _whole(run: Run) -> dict[str, Any]:
+    """Return all that is kept of a run, and as much of those that it asked for."""
     patch = bytes(run.patch)
-    value = {
-        **counted,
+    stderr, stderr_bytes = _stderr(run)
+    return {
         "mode": run.task.mode,
         "isolation": run.task.isolation,
         "objective": run.task.objective,
+        "deadline_ms": run.task.deadline_ms,
+        "brief": run.brief[:MAX_BRIEF],
         **run_as_json(run),
         "declared": [change.model_dump(mode="json") for change in run.declared.changes],
         "wrong_action": [entry.path for entry in run.reconciliation.wrong_action],
@@ -81,11 +88,29 @@ def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> 
             for event in run.events[-MAX_EVENTS:]
         ],
         "log_end": run.raw_log[-MAX_LOG:].decode("utf-8", "backslashreplace"),
+        "log_bytes": run.evidence.raw_log_offset + len(run.raw_log),
+        "stderr_end": stderr,
+        "stderr_bytes": stderr_bytes,
         "patch": patch[:MAX_PATCH].decode("utf-8", "backslashreplace"),
         "patch_bytes": len(patch),
+        "children": [_whole(child) for child in run.children],
     }
-    plain: dict[str, Any] = _plain(value)
-    return plain
+
+
+def _stderr(run: Run) -> tuple[str, int]:
+    """Return the end of what an agent with a native stream printed on stderr, and its size."""
+    name = TaskDirectory(run.task_dir).stderr_log.name
+    try:
+        with open_folder(run.task_dir) as folder:
+            descriptor, _ = open_regular(Path(name), dir_fd=folder)
+    except OSError:
+        return "", 0
+    if descriptor is None:
+        return "", 0
+    with os.fdopen(descriptor, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - MAX_LOG))
+        return file.read(MAX_LOG).decode("utf-8", "backslashreplace"), size
 
 
 def _count(names: Any) -> dict[str, int]:
@@ -152,26 +177,3 @@ def _keep_one(run: Run, folder: Path, nodeid: str) -> str | None:
     return (
         f"{run.task_dir} was not copied whole to {target}: without {left_out}" if left_out else None
     )
-
-
-def write_json(
-    path: Path,
-    *,
-    records: Sequence[Mapping[str, Any]],
-    outcomes: Mapping[tuple[str, int], str],
-    agents: Sequence[str],
-    exit_status: int,
-) -> None:
-    """Write every run of the session, in the order of tests, executions and runs."""
-    ordered = sorted(records, key=lambda item: (item["test"], item["execution"], item["number"]))
-    value = {
-        "format": FORMAT,
-        "agents": list(agents),
-        "exit_status": exit_status,
-        "runs": [
-            {**item, "test_outcome": outcomes.get((item["test"], item["execution"]))}
-            for item in ordered
-        ],
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, (json.dumps(value, indent=2) + "\n").encode(), mode=0o644)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.runs.run import Run
+    from pytest_caesar.session.results import SessionResults
 
 UNDER_TEST = "caesar_agent_under_test"
 
@@ -76,6 +77,8 @@ class CaesarSession:
             takes the folder of the test as ``tmp_path`` too.
         annotations: each gives fields that the record of a run has beside its own.
         summaries: each gives lines for the end of the session, from the records of all runs.
+        document_parts: what ``--caesar-json`` has beside the runs: names, and what gives the
+            values at the end; None for nothing.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -94,11 +97,17 @@ class CaesarSession:
         self.orchestrator_type: Callable[..., Orchestrator] | None = None
         self.annotations: list[Callable[[Run], Mapping[str, object]]] = []
         self.summaries: list[Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]] = []
-        self.outcomes: dict[tuple[str, int], str] = {}
+        self.document_parts: dict[str, Callable[[], Any]] = {}
+        self.results: SessionResults | None = None
         self._executions: dict[str, int] = {}
         self._executed = config.stash[EXECUTED] = ExecutedTests()
         self._current: TestState | None = None
         self._item: pytest.Item | None = None
+        if self.settings.whole_runs:
+            from pytest_caesar.session.results import SessionResults  # noqa: PLC0415 - only then
+
+            self.results = SessionResults(config, self.settings, self.agents, self._agent_of)
+            config.pluginmanager.register(self.results.recorder, "caesar-recorder")
 
     # --- agents under test -------------------------------------------------------------
 
@@ -125,6 +134,14 @@ class CaesarSession:
         if function is not None and UNDER_TEST in inspect.signature(function).parameters:
             raise NoAgentError
         return NoAgent()  # type: ignore[return-value]
+
+    def _agent_of(self, item: pytest.Item) -> str | None:
+        """Return the id of the agent under test of a test, or None where it has none."""
+        if UNDER_TEST not in getattr(item, "fixturenames", ()):
+            return None
+        index = getattr(getattr(item, "callspec", None), "params", {}).get(UNDER_TEST, 0)
+        known = isinstance(index, int) and index < len(self.agents)
+        return self.agents[index].id if known else None
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run tests once for each agent, when there are two or more."""
@@ -242,7 +259,7 @@ class CaesarSession:
                 run,
                 number=state.sent + index,
                 report=report,
-                whole=self.settings.json_path is not None,
+                whole=self.settings.whole_runs,
             )
             for index, run in enumerate(new, 1)
         ]
@@ -274,8 +291,8 @@ class CaesarSession:
         execution = self._executions.get(report.nodeid, 1)
         runs = getattr(report, "caesar_runs", ())
         self.records.extend({**item, "execution": execution} for item in runs)
-        if report.when == "call" or report.outcome != "passed":
-            self.outcomes[report.nodeid, execution] = report.outcome
+        if self.results is not None:
+            self.results.recorder.take(report)
 
     def pytest_unconfigure(self) -> None:
         """End the process that watches over agents, if one was started."""
@@ -285,23 +302,15 @@ class CaesarSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write ``--caesar-json``."""
-        if self.is_worker or self.settings.json_path is None:
+        """Write what was asked for of the whole session."""
+        if self.is_worker or self.results is None:
             return
-        from pytest_caesar.session.records import write_json  # noqa: PLC0415 - only when asked for
-
-        try:
-            write_json(
-                self.settings.json_path,
-                records=self.records,
-                outcomes=self.outcomes,
-                agents=[agent.id for agent in self.agents],
-                exit_status=int(exitstatus),
-            )
-        except OSError as error:
-            self.problems.append(
-                f"--caesar-json={self._shown(self.settings.json_path)} was not written: {error}"
-            )
+        document = self.results.document(
+            self.records, exit_status=int(exitstatus), parts=self.document_parts
+        )
+        problems = self.results.write(document)
+        if problems:
+            self.problems += problems
             session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter, exitstatus: int) -> None:
@@ -326,6 +335,8 @@ class CaesarSession:
             )
         if self.settings.json_path is not None and self.settings.json_path.is_file():
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
+        if self.settings.html_path is not None and self.settings.html_path.is_file():
+            lines.append(f"the page: {self._shown(self.settings.html_path)}")
         if getattr(self.config, "_syrupy", None) is not None:
             from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
 

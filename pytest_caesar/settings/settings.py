@@ -27,6 +27,8 @@ PATH_OPTIONS = (
     "--caesar-runner",
     "--caesar-keep",
     "--caesar-json",
+    "--caesar-html",
+    "--caesar-baseline",
     "--caesar-conformance-report",
 )
 """Options whose value may be a path.
@@ -61,6 +63,9 @@ class Settings:
         user_config: the user's own configuration layers are read.
         keep: every task directory is copied there, or None.
         json_path: file for every run of the session, or None.
+        html_path: file for the page, or None.
+        baseline: file of an earlier session that the page is compared with, or None.
+        ci: the pipeline of GitHub gets a summary and annotations.
         strict: findings of the harness fail their test.
         allow: codes of findings that never fail a test.
         junit: runs are written into the JUnit report as properties.
@@ -94,6 +99,14 @@ class Settings:
     linger: float | None = None
     ini: Path | None = None
     repeated: tuple[str, ...] = ()
+    html_path: Path | None = None
+    baseline: Path | None = None
+    ci: bool = False
+
+    @property
+    def whole_runs(self) -> bool:
+        """Everything about a run is wanted at the end, not only how many there are."""
+        return self.ci or self.json_path is not None or self.html_path is not None
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -143,6 +156,9 @@ def read_settings(config: pytest.Config) -> Settings:
         user_config=config.getoption("caesar_user_config"),
         keep=_folder(config, "--caesar-keep"),
         json_path=_file(config, "--caesar-json"),
+        html_path=_file(config, "--caesar-html"),
+        baseline=_file(config, "--caesar-baseline"),
+        ci=_ci(ini("caesar_ci"), config.inipath),
         strict=ini("caesar_strict"),
         allow=allow,
         junit=ini("caesar_junit"),
@@ -179,6 +195,13 @@ def _linger(text: str, ini: Path | None) -> float | None:
         return parse_duration(text) / 1000
     except DurationError as error:
         raise pytest.UsageError(f"caesar_linger{_in_file(ini)}: {error}") from error
+
+
+def _ci(text: str, ini: Path | None) -> bool:
+    """Tell whether the session runs in a pipeline of GitHub that it may write into."""
+    if text not in ("auto", "off"):
+        raise pytest.UsageError(f"caesar_ci{_in_file(ini)} = {text}: expected auto or off")
+    return text == "auto" and os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def _in_file(ini: Path | None) -> str:

@@ -114,6 +114,18 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def chances(pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> list[float]:
+    """Return a p-value for each pair of rates, corrected for how many there are.
+
+    Args:
+        pairs: successes and trials of one side, and of the other, n pairs.
+
+    Returns:
+        n p-values of Fisher's exact test, adjusted as ``holm`` does.
+    """
+    return holm([fisher(Counts(*first, *second)) for first, second in pairs])
+
+
 def _ways(table: Counts) -> tuple[list[int], int]:
     """Return in how many ways each number of successes can be the first agent's, and the least."""
     check_counts(table.first, table.first_trials)

@@ -38,18 +38,25 @@ def test_every_run_of_the_session_is_written(pytester: pytest.Pytester, run_both
     assert value["exit_status"] == 1
     tests = [(run["test"], run["test_outcome"]) for run in value["runs"]]
     assert tests == [
-        ("test_it.py::test_fails", "passed"),
         ("test_it.py::test_it[0]", "passed"),
         ("test_it.py::test_it[1]", "passed"),
         ("test_it.py::test_it[2]", "passed"),
         ("test_it.py::test_it[3]", "failed"),
+        ("test_it.py::test_fails", "passed"),
     ]
-    one = value["runs"][1]
+    assert value["session"]["collected"] == [test for test, _ in tests]
+    assert value["session"]["deselected"] == []
+    failed = value["tests"][3]
+    assert (failed["test"], failed["outcome"], failed["agent"]) == (*tests[3], "agent")
+    assert failed["cause"].startswith("assert 3 != 3")
+    assert failed["again"] == "pytest --caesar-agent=./agent.sh 'test_it.py::test_it[3]'"
+    assert (failed["path"], failed["line"]) == ("test_it.py", 3)
+    one = value["runs"][0]
     assert one["source"] == "file"
     assert one["report"]["summary"] == "Said hello."
     assert one["outcome"]["status"] == "succeeded"
     assert one["objective"] == "Say 0 \\udcffé"
-    odd = value["runs"][0]
+    odd = value["runs"][4]
     assert [change["path"] for change in odd["changes"]] == ["a\\udcff\x1b"]
     assert odd["source"] == "synthesized"
     assert set(one) == set(_documented()) - {"scenario"}  # of the conformance kit alone
@@ -154,6 +161,6 @@ def test_what_cannot_be_written_is_told(pytester: pytest.Pytester, run: Runs) ->
     result.stdout.fnmatch_lines(
         [
             "problem: *t_0001 could not be copied to *",
-            "problem: --caesar-json=file/a.json was not written: *",
+            "problem: --caesar-json=*/file/a.json was not written: *",
         ]
     )
