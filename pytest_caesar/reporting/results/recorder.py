@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 
+from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 from pytest_caesar.settings.advice import run_again
-from pytest_caesar.supervision.clock import monotonic
 
 WORKER: Final = "caesar_collected"
 """Key of what a worker of pytest-xdist sends at its end."""
