@@ -81,6 +81,9 @@ CODES: dict[str, str] = {
     "events-restarted": "The event log was truncated or replaced; it was read from its start again.",
     # workspace
     "workspace-unverified": "Git could not tell what changed, so the declaration stands alone.",
+    "project-changed": "The project's own checkout (files, index, HEAD) or another worktree changed "
+    "while the agent worked.",
+    "project-unverified": "Whether the project's own checkout changed could not be told.",
     "not-in-patch": "A change that no patch can carry, such as a repository inside the workspace.",
     "history-rewritten": "HEAD does not come after base_ref any more, or git cannot tell.",
     "branch-switched": "HEAD stands on another branch than before the agent.",

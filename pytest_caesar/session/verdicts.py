@@ -33,6 +33,10 @@ STRICT = ALWAYS | {
 }
 """Findings that fail a test which is strict."""
 
+BESIDE = frozenset({"project-changed"})
+"""They fail tests that are strict and read-only tasks, where the test made the repository:
+in a living one others work, too."""
+
 SHOWN = 5
 """Findings that a verdict names; the others are counted."""
 
@@ -54,8 +58,15 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
             why = "strict=True" if strict else ""
         codes = mark.kwargs.get("allow", ())
         allowed.update([codes] if isinstance(codes, str) else codes)
-    counted = (STRICT if strict else ALWAYS) - allowed
-    return _failure(runs, counted, READ_ONLY - allowed, why=why)
+    counted = (STRICT | BESIDE if strict else ALWAYS) - allowed
+    return _failure(runs, counted, (READ_ONLY | BESIDE) - allowed, why=why)
+
+
+def _is_of_the_test(run: Run) -> bool:
+    """Tell whether the repository of a run is one that a test made."""
+    from pytest_caesar.workspace.repository import is_made_here  # noqa: PLC0415 - seldom needed
+
+    return is_made_here(run.workspace)
 
 
 def _failure(
@@ -73,6 +84,8 @@ def _failure(
         held = counted - {"gate-failed"} if run.retried else counted
         if run.task.mode == "read-only":
             held = held | read_only
+        if not run.codes.isdisjoint(BESIDE) and not _is_of_the_test(run):
+            held = held - BESIDE
         found = [finding for finding in run.diagnostics if finding.code in held]
         if found:
             folders.append(str(run.task_dir))

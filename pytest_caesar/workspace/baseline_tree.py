@@ -38,7 +38,7 @@ _RESET_LINES = merge_attribute_rules(()).count(b"\n")
 
 _FILTER_KEYS = ("clean", "smudge", "process")
 
-_RULE_NAMES = (b".gitignore", b".gitattributes")
+RULE_NAMES = (b".gitignore", b".gitattributes")
 
 _RULE_FILES = re.compile(rb"\.gitignore|\.gitattributes")
 
@@ -62,7 +62,7 @@ def of_commit(
         pristine: the index is known to hold exactly ``base``.
         room: where a git directory may be made later.
     """
-    index, index_time = _read_index(checkout)
+    index, index_time = read_checkout_index(checkout)
     snapshot = _snapshot(
         checkout,
         settings,
@@ -70,7 +70,7 @@ def of_commit(
         index_time=index_time,
         tree=base,
         excluded=tuple(excluded),
-        rule_files=_rule_files(checkout, index),
+        rule_files=rule_files(checkout, index),
         folder=None,
         room=room,
     )
@@ -130,7 +130,7 @@ def of_work_tree(
         folder: a git directory is made there when the baseline's content must be kept.
         room: where a git directory may be made later.
     """
-    index, index_time = _read_index(checkout)
+    index, index_time = read_checkout_index(checkout)
     with quiet_git(checkout, settings) as quiet:
         return _of_work_tree(
             quiet,
@@ -177,7 +177,7 @@ def _of_work_tree(
         tree=checkout.head or EMPTY_TREES[checkout.object_format],
         excluded=excluded,
         # A folder may be ignored by a file inside it, which then is ignored itself.
-        rule_files=[name for name in names if name.rpartition(b"/")[2] in _RULE_NAMES],
+        rule_files=[name for name in names if name.rpartition(b"/")[2] in RULE_NAMES],
         folder=folder,
         room=room,
         ignored=ignored,
@@ -299,19 +299,20 @@ def file_states(top: bytes, paths: Iterable[bytes]) -> dict[bytes, tuple[int, ..
     return states
 
 
-def _read_index(checkout: Checkout) -> tuple[bytes, int]:
+def read_checkout_index(checkout: Checkout) -> tuple[bytes, int]:
+    """Return the bytes of a checkout's index, and when it was written, in ns."""
     path = checkout.git_dir / "index"
     data = read_plain_file(path, MAX_INDEX_BYTES)
     return (data, path.stat().st_mtime_ns) if data is not None else (b"", 0)
 
 
-def _rule_files(checkout: Checkout, index: bytes) -> list[bytes]:
+def rule_files(checkout: Checkout, index: bytes) -> list[bytes]:
     """List the ``.gitignore`` and ``.gitattributes`` files that count now."""
     compressed = index[4:8] == b"\0\0\0\4"
     if not compressed and not _RULE_FILES.search(index):
         return []  # saves a process for the many repositories without rules
     git = Git(checkout.top, {"GIT_LITERAL_PATHSPECS": "0"})
-    patterns = [f":(glob)**/{name}" for name in map(os.fsdecode, _RULE_NAMES)]
+    patterns = [f":(glob)**/{name}" for name in map(os.fsdecode, RULE_NAMES)]
     records = git.run("ls-files", "-z", "--cached", "--", *patterns).records
     return sorted(set(records))
 

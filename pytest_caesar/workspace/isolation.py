@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -20,16 +21,14 @@ from pytest_caesar.workspace.errors import (
     WorktreeImpossibleError,
 )
 from pytest_caesar.workspace.git import GitError
-from pytest_caesar.workspace.naming import named
+from pytest_caesar.workspace.naming import OWN_FOLDERS, named
 from pytest_caesar.workspace.observer import discard
+from pytest_caesar.workspace.project_state import ProjectState, project_before
 from pytest_caesar.workspace.repository_state import EMPTY_TREES, Checkout, resolve_commit, survey
 from pytest_caesar.workspace.state_before import Snapshot
 from pytest_caesar.workspace.values import Workspace, WorkspaceRequest
 
 __all__ = ["IsolationError", "decide", "prepare", "release", "remove"]
-
-OWN_FOLDERS = (b".caesar/tasks", b".caesar/wt", b".caesar/state")
-"""What the orchestrator writes in a repository; in place it is not the agent's work."""
 
 remove = worktree.remove
 
@@ -167,6 +166,9 @@ def _in_worktree(
         baseline=snapshot.tree,
         diagnostics=(*diagnostics, *made.diagnostics, *remarks),
         snapshot=snapshot,
+        project=_project(
+            request, checkout, settings, workspace=made.checkout.top, room=room, status=made.status
+        ),
     )
 
 
@@ -201,6 +203,9 @@ def _in_place(
         baseline=snapshot.tree if snapshot else None,
         diagnostics=diagnostics,
         snapshot=snapshot,
+        project=_project(request, checkout, settings, workspace=None, room=snapshot.room)
+        if checkout is not None and snapshot is not None
+        else None,
         lock=lock,
     )
 
@@ -249,8 +254,37 @@ def _adopted(
         observer=room,
         baseline=snapshot.tree,
         snapshot=snapshot,
+        project=_project_of_adopted(request, checkout, settings, room),
         lock=lock,
     )
+
+
+def _project(
+    request: WorkspaceRequest,
+    checkout: Checkout,
+    settings: dict[str, str],
+    *,
+    workspace: Path | None,
+    room: Path,
+    status: Sequence[bytes] | None = None,
+) -> ProjectState | None:
+    """Remember what lies beside the workspace; for an agent of an agent the upper one does."""
+    if request.lock_held:
+        return None
+    return project_before(checkout, settings, workspace=workspace, room=room, status=status)
+
+
+def _project_of_adopted(
+    request: WorkspaceRequest, checkout: Checkout, settings: dict[str, str], room: Path
+) -> ProjectState | None:
+    """Remember the main checkout beside a worktree that was prepared."""
+    common = checkout.common_dir
+    if checkout.git_dir == common or common.name != ".git":
+        return _project(request, checkout, settings, workspace=None, room=room)
+    main, its_settings = survey(common.parent)
+    if main is None or main.common_dir != common:
+        return _project(request, checkout, settings, workspace=None, room=room)
+    return _project(request, main, its_settings, workspace=checkout.top, room=room)
 
 
 def _filters_finding(snapshot: Snapshot, settings: dict[str, str]) -> tuple[Diagnostic, ...]:

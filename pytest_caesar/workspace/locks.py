@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,10 @@ from pytest_caesar.workspace.state_before import read_plain_file
 
 MAX_NOTE_BYTES = 4096
 """Bytes of a note that are read."""
+
+
+_taken: Counter[str] = Counter()
+"""How often this process has locked a folder, by its path."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,9 +54,31 @@ def acquire(folder: Path, task_id: str) -> WriteLock:
     except OSError as error:
         os.close(descriptor)
         raise BusyError(folder=str(folder), task_id=task_id, holder=_holder(note)) from error
+    _taken[os.path.realpath(folder)] += 1
     with contextlib.suppress(OSError):
         _write(note, {"task_id": task_id, "pid": os.getpid()})
     return WriteLock(descriptor, note)
+
+
+def is_held(folder: Path) -> bool:
+    """Tell whether a task works in a folder, of this process or of another one."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def times_taken(folder: Path) -> int:
+    """Return how often tasks of this process have begun to work in a folder."""
+    return _taken[os.path.realpath(folder)]
 
 
 def release(lock: WriteLock | None) -> None:

@@ -12,6 +12,9 @@ MAX_SLUG = 40
 ID_LENGTH = 8
 """Characters of the task id in a branch name."""
 
+OWN_FOLDERS = (b".caesar/tasks", b".caesar/wt", b".caesar/state")
+"""What the orchestrator writes in a repository; it is never an agent's work."""
+
 _LOST_BLANKS = re.compile(r"^ | $| (?= )|(?<= ) ")
 
 

@@ -49,6 +49,20 @@ def observe(workspace: Workspace) -> Observation:
     where git cannot tell, ``verified`` is False and a diagnostic says why.
     A write lock on the workspace is given back.
     """
+    look = workspace.project.begin_look() if workspace.project is not None else None
+    try:
+        observation = _looked(workspace)
+        if look is None:
+            return observation
+        beside = look.findings()
+        return replace(observation, diagnostics=(*observation.diagnostics, *beside))
+    finally:
+        if look is not None:
+            look.stop()
+        locks.release(workspace.lock)
+
+
+def _looked(workspace: Workspace) -> Observation:
     try:
         if workspace.snapshot is None:
             return Observation(verified=False)
@@ -72,8 +86,6 @@ def observe(workspace: Workspace) -> Observation:
                 ),
             ),
         )
-    finally:
-        locks.release(workspace.lock)
 
 
 def ignored_paths(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:

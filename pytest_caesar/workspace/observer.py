@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_caesar.workspace.fifos import Fifos
-from pytest_caesar.workspace.git import Result
+from pytest_caesar.workspace.git import Result, Running
 from pytest_caesar.workspace.git_directory import GitFiles, git_in
 from pytest_caesar.workspace.index_file import index_bytes
 from pytest_caesar.workspace.state_before import Snapshot, is_within
@@ -60,9 +60,45 @@ class Scan:
     unreadable: tuple[str, ...]
 
     @property
+    def differing(self) -> set[bytes]:
+        """Everything that the index does not say; repositories with a slash at their end."""
+        return {*self.tracked, *self.untracked, *(path + b"/" for path in self.nested)}
+
+    @property
     def paths(self) -> tuple[bytes, ...]:
         """Every path that may be a change of content."""
         return (*self.tracked, *self.untracked)
+
+
+class Scanning:
+    """Two git processes that look for what differs."""
+
+    def __init__(self, others: Running, modified: Running, excluded: tuple[bytes, ...]) -> None:
+        self._others, self._modified, self._excluded = others, modified, excluded
+
+    def finish(self) -> Scan:
+        """Wait for both; errors as for ``Git.run``."""
+        modified = self._modified.finish()
+        listed = self._others.finish()
+        tracked = {
+            entry.path: (entry.old_mode, entry.old_id)
+            for entry in parse_diff(modified.stdout)[0]
+            if not is_within(entry.path, self._excluded)
+        }
+        untracked: list[bytes] = []
+        nested: list[bytes] = []
+        for record in listed.records:
+            path = record.rstrip(b"/")
+            if not is_within(path, self._excluded):
+                (nested if path != record else untracked).append(path)
+        passed_over = [line for line in _lines(modified) if not line.startswith(_REMARKS)]
+        passed_over += [line for line in _lines(listed) if "could not open directory" in line]
+        return Scan(tracked, tuple(untracked), tuple(nested), tuple(passed_over))
+
+    def stop(self) -> None:
+        """End both at once, if they still run."""
+        self._others.stop()
+        self._modified.stop()
 
 
 class Observer:
@@ -92,40 +128,38 @@ class Observer:
 
     def scan(self) -> Scan:
         """List what is not as the index says, without hashing what is surely clean."""
+        scanning = self.start_scan()
+        try:
+            return scanning.finish()
+        finally:
+            scanning.stop()
+
+    def start_scan(self) -> Scanning:
+        """Start to list it, to be finished or stopped later."""
         # Side by side: one walks the index, the other the folders.
         others = self.git.start(
             "ls-files", "-z", "--others", f"--exclude-from={self.folder / 'excludes'}"
         )
         try:
-            modified = self.git.run(
-                *(
-                    "diff-files",
-                    "-z",
-                    "--raw",
-                    "--no-abbrev",
-                    "--no-renames",
-                    "--ignore-submodules=all",
-                ),
+            modified = self.git.start(
+                *("diff-files", "-z", "--raw", "--no-abbrev", "--no-renames"),
+                "--ignore-submodules=all",
             )
         except BaseException:
             others.stop()
             raise
-        listed = others.finish()
-        excluded = self.snapshot.excluded
-        tracked = {
-            entry.path: (entry.old_mode, entry.old_id)
-            for entry in parse_diff(modified.stdout)[0]
-            if not is_within(entry.path, excluded)
-        }
-        untracked: list[bytes] = []
-        nested: list[bytes] = []
-        for record in listed.records:
-            path = record.rstrip(b"/")
-            if not is_within(path, excluded):
-                (nested if path != record else untracked).append(path)
-        passed_over = [line for line in _lines(modified) if not line.startswith(_REMARKS)]
-        passed_over += [line for line in _lines(listed) if "could not open directory" in line]
-        return Scan(tracked, tuple(untracked), tuple(nested), tuple(passed_over))
+        return Scanning(others, modified, self.snapshot.excluded)
+
+    def confirmed(self, scan: Scan) -> Scan:
+        """Take out of a scan whatever is as the index says after all, but for its times."""
+        if not scan.tracked:
+            return scan
+        self.git.run("update-index", "-q", "--refresh", accept=(0, 1))
+        output = self.git.run("diff-files", "-z", "--name-only", "--ignore-submodules=all")
+        there = set(output.records)
+        return replace(
+            scan, tracked={path: entry for path, entry in scan.tracked.items() if path in there}
+        )
 
     def stage(self, paths: Iterable[bytes]) -> dict[bytes, str]:
         """Put the present state of ``paths`` into the observer's own index.

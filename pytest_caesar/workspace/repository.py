@@ -25,6 +25,16 @@ FIRST_COMMIT = 946684800
 _REMOTE_COMMANDS = frozenset({"clone", "fetch", "pull", "push", "ls-remote", "remote", "submodule"})
 
 
+_made: set[str] = set()
+"""Top levels of the repositories that this process made."""
+
+
+def is_made_here(folder: Path) -> bool:
+    """Tell whether a folder lies in a repository that this process made, as tests do."""
+    full = os.path.realpath(folder)
+    return any(full == top or full.startswith(top + os.sep) for top in _made)
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A git repository that a test works with.
@@ -47,6 +57,7 @@ class Repository:
             message = f"{path} holds a git repository already; give a new folder"
             raise FileExistsError(message)
         _copy_template(_template(), path / ".git")
+        _made.add(os.path.realpath(path))
         return cls(path)
 
     @property

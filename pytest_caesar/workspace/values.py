@@ -10,6 +10,7 @@ from typing import Literal
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
 from pytest_caesar.workspace.locks import WriteLock
+from pytest_caesar.workspace.project_state import ProjectState
 from pytest_caesar.workspace.state_before import Snapshot
 
 Kind = Literal["file", "symlink", "submodule", "nested-repository"]
@@ -138,6 +139,7 @@ class Workspace:
         baseline: tree id that stands for the state before the agent, or None.
         diagnostics: what the decision or the placing had to say.
         snapshot: what the orchestrator remembers of the repository, or None outside git.
+        project: what the orchestrator remembers of the repository beside the workspace.
         lock: held by the one writer in a tree, until ``observe`` or ``remove``.
     """
 
@@ -152,4 +154,5 @@ class Workspace:
     baseline: str | None = None
     diagnostics: tuple[Diagnostic, ...] = field(default=())
     snapshot: Snapshot | None = field(default=None, repr=False, compare=False)
+    project: ProjectState | None = field(default=None, repr=False, compare=False)
     lock: WriteLock | None = field(default=None, repr=False, compare=False)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,11 +35,19 @@ _BEGINNING = re.compile(r"cannot lock ref '[^']+': '(refs/[^']+)' exists; cannot
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A fresh worktree."""
+    """A fresh worktree.
+
+    Attributes:
+        checkout: of it.
+        branch: made for it.
+        diagnostics: what the user should know.
+        status: what ``git status`` said of the checkout that it was made from, or None.
+    """
 
     checkout: Checkout
     branch: str
     diagnostics: tuple[Diagnostic, ...]
+    status: Sequence[bytes] | None
 
 
 def create(
@@ -63,7 +71,8 @@ def create(
     git = checkout.git
     with quiet_git(checkout, settings) as quiet:
         status = quiet.start(
-            "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"
+            *("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
+            "--ignore-submodules=all",
         )
         try:
             _make_room(checkout, undo)
@@ -79,11 +88,12 @@ def create(
                 _check_out(elsewhere(quiet, top=top, index=notes / "index"), fresh)
             made = _checked(top, notes, checkout)
             filters = any(name.startswith("filter.") for name in settings)
-            diagnostics = _uncommitted(quiet, status, checkout, filters=filters)
+            said = _finished(status)
+            diagnostics = _uncommitted(quiet, said or [], checkout, filters=filters)
         except BaseException:
             status.stop()
             raise
-    return Made(made, branch, diagnostics)
+    return Made(made, branch, diagnostics, said)
 
 
 def _note_down(
@@ -319,22 +329,18 @@ def _checked(top: Path, notes: Path, checkout: Checkout) -> Checkout:
     return replace(checkout, top=top, git_dir=notes)
 
 
+def _finished(status: Running) -> list[bytes] | None:
+    try:
+        return status.finish().records
+    except GitError:
+        return None  # a hint is not worth a refusal
+
+
 def _uncommitted(
-    git: Git, status: Running, checkout: Checkout, *, filters: bool
+    git: Git, status: Sequence[bytes], checkout: Checkout, *, filters: bool
 ) -> tuple[Diagnostic, ...]:
     assert checkout.head is not None
-    try:
-        output = status.finish().stdout
-    except GitError:
-        return ()  # a hint is not worth a refusal
-    paths: list[str] = []
-    fields = iter(output.split(b"\0"))
-    for record in fields:
-        if record[3:].startswith(b".caesar/") or not record:
-            continue
-        paths.append(os.fsdecode(record[3:]))
-        if record[:1] in b"RC":
-            next(fields, None)
+    paths = [os.fsdecode(line[3:]) for line in status if not line[3:].startswith(b".caesar/")]
     if paths and filters:
         # Without its filter such a file looks changed to git.
         stdin = b"".join(os.fsencode(path) + b"\0" for path in paths)
