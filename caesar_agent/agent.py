@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 from caesar_agent.documents.report import Action, Report, Severity
-from caesar_agent.documents.report_builder import Gathered, check_text, check_timeout, texts
+from caesar_agent.documents.report_builder import ReportBuilder, check_text, check_timeout, texts
 from caesar_agent.documents.task import Task
 from caesar_agent.errors import CommandFailedError, MisuseError
 from caesar_agent.events.narration import MAX_SUMMARY, Narrator
@@ -48,7 +48,7 @@ class Agent:
         self,
         task: Task,
         *,
-        gathered: Gathered,
+        report_builder: ReportBuilder,
         narrator: Narrator,
         delivery: Delivery,
         programs: RunningPrograms,
@@ -56,7 +56,7 @@ class Agent:
         started: float,
     ) -> None:
         self.task = task
-        self._gathered = gathered
+        self._report_builder = report_builder
         self._narrator = narrator
         self._delivery = delivery
         self._programs = programs
@@ -159,7 +159,7 @@ class Agent:
                 code, note = result.exit_code, result.note
                 status = "succeeded" if result.ok else "failed"
             finally:
-                self._gathered.command(line, code, note)
+                self._report_builder.command(line, code, note)
                 self._narrator.tell("tool_use", **told, status=status)
         if check and not result.ok:
             output = (result.stderr.strip() or result.stdout.strip())[-MAX_ERROR_OUTPUT:]
@@ -190,7 +190,7 @@ class Agent:
         if self.task.channel is not None:
             answer = self._ask(question, choices, MAX_WAIT if timeout is None else timeout)
         if answer is None:
-            self._gathered.question(question, choices, method="ask")
+            self._report_builder.question(question, choices, method="ask")
         return answer
 
     def _ask(self, question: str, options: tuple[str, ...], timeout: float) -> str | None:
@@ -248,12 +248,16 @@ class Agent:
         """
         from caesar_agent.delegating import Delegator  # noqa: PLC0415 - only where it is used
 
-        delegator = Delegator(self._directory, narrator=self._narrator, gathered=self._gathered)
+        delegator = Delegator(
+            self._directory,
+            narrator=self._narrator,
+            report_builder=self._report_builder,
+            remaining=lambda: self.remaining,
+        )
         return delegator.delegate(
             name,
             objective,
             number=next(self._delegation_numbers),
-            remaining=lambda: self.remaining,
             context=context,
             constraints=constraints,
             acceptance_criteria=acceptance_criteria,
@@ -274,7 +278,7 @@ class Agent:
             summary: what was done, in a few words.
         """
         relative = self._relative("file_changed", path)
-        self._gathered.change(relative, action, summary)
+        self._report_builder.change(relative, action, summary)
         self._narrator.tell("file_changed", path=relative, action=action)
 
     def finding(
@@ -288,19 +292,19 @@ class Agent:
     ) -> None:
         """Report something that the reader should know; ``line`` counts from 1."""
         where = None if file is None else self._relative("finding", file)
-        self._gathered.finding(severity, title, where, line, detail)
+        self._report_builder.finding(severity, title, where, line, detail)
 
     def artifact(self, path: str | os.PathLike[str], description: str = "") -> None:
         """Name a file worth keeping."""
-        self._gathered.artifact(self._relative("artifact", path), description)
+        self._report_builder.artifact(self._relative("artifact", path), description)
 
     def next_step(self, text: str) -> None:
         """Name something that is left to do; ``partial`` needs one."""
-        self._gathered.next_step(text)
+        self._report_builder.next_step(text)
 
     def question(self, text: str, options: Sequence[str] = ()) -> None:
         """Leave a question open in the report; ``blocked`` needs one. To wait, see ``ask``."""
-        self._gathered.question(text, options)
+        self._report_builder.question(text, options)
 
     def usage(
         self,
@@ -311,7 +315,7 @@ class Agent:
         cost_usd: float | None = None,
     ) -> None:
         """Add to what the work consumed so far."""
-        self._gathered.add_usage(
+        self._report_builder.add_usage(
             input_tokens=input_tokens,
             output_tokens=output_tokens,
             duration_ms=duration_ms,
@@ -320,25 +324,25 @@ class Agent:
 
     def output(self, key: str, value: object) -> None:
         """Put a JSON value of your own into the report, under ``outputs``."""
-        self._gathered.output(key, value)
+        self._report_builder.output(key, value)
 
     # -- reporting
 
     def success(self, summary: str, *, details: str = "", next_steps: Sequence[str] = ()) -> Report:
         """Return a report that says: the acceptance criteria are met."""
-        return self._gathered.report(
+        return self._report_builder.report(
             "success", summary, task_id=self.task.id, details=details, next_steps=next_steps
         )
 
     def partial(self, summary: str, *, details: str = "", next_steps: Sequence[str] = ()) -> Report:
         """Return a report that says: a part is done, ``next_steps`` says what is left."""
-        return self._gathered.report(
+        return self._report_builder.report(
             "partial", summary, task_id=self.task.id, details=details, next_steps=next_steps
         )
 
     def failed(self, summary: str, *, details: str = "", next_steps: Sequence[str] = ()) -> Report:
         """Return a report that says: it did not work, and there is no way on."""
-        return self._gathered.report(
+        return self._report_builder.report(
             "failed", summary, task_id=self.task.id, details=details, next_steps=next_steps
         )
 
@@ -357,14 +361,14 @@ class Agent:
             MisuseError: there is no question, neither here nor asked before.
         """
         if question is not None:
-            self._gathered.question(question, options, method="blocked")
-        elif not self._gathered.questions:
+            self._report_builder.question(question, options, method="blocked")
+        elif not self._report_builder.questions:
             raise MisuseError(
                 method="blocked",
                 problem="a blocked report must ask something: give question='…', or call "
                 "agent.question('…') before",
             )
-        return self._gathered.report(
+        return self._report_builder.report(
             "blocked", summary, task_id=self.task.id, details=details, next_steps=next_steps
         )
 

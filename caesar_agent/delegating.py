@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line, printable
@@ -29,7 +29,7 @@ from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, read_bounded
 if TYPE_CHECKING:
     from caesar_agent.documents.delegation import DelegatedFile
     from caesar_agent.documents.report import Report
-    from caesar_agent.documents.report_builder import Gathered
+    from caesar_agent.documents.report_builder import ReportBuilder
     from caesar_agent.documents.task import Mode
     from caesar_agent.events.narration import Narrator
 
@@ -87,18 +87,27 @@ class Delegated:
 
 
 class Delegator:
-    """Hands parts of one task on, tells of it, and declares what came of it.
+    """Hands parts of one task on, writes events of it, and declares the changes of the others.
 
     Args:
-        directory: the task directory of the one who asks.
-        narrator: tells the events.
-        gathered: where the changes of the others are declared.
+        directory: the task directory of the agent that delegates.
+        narrator: writes the events.
+        report_builder: where the changes of the others are declared.
+        remaining: gives the seconds until the deadline.
     """
 
-    def __init__(self, directory: Path, *, narrator: Narrator, gathered: Gathered) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        narrator: Narrator,
+        report_builder: ReportBuilder,
+        remaining: Callable[[], float],
+    ) -> None:
         self._directory = directory
         self._narrator = narrator
-        self._gathered = gathered
+        self._report_builder = report_builder
+        self._remaining = remaining
 
     def delegate(
         self,
@@ -106,22 +115,26 @@ class Delegator:
         objective: str,
         *,
         number: int,
-        remaining: Callable[[], float],
-        **wishes: Any,
+        context: str,
+        constraints: Sequence[str],
+        acceptance_criteria: Sequence[str],
+        mode: Mode | None,
+        timeout: float | None,
     ) -> Delegated:
-        """Do what ``Agent.delegate`` says.
-
-        Args:
-            name: as there.
-            objective: as there.
-            number: of this delegation, for its events.
-            remaining: gives the seconds until the deadline.
-            wishes: the other arguments, as there.
-        """
+        """Do what ``Agent.delegate`` says; ``number`` is that of this delegation, for its events."""
         check_text("delegate", "the name", name)
         check_text("delegate", "the objective", objective)
-        errand = Errand(self._directory, name)
-        data = errand.request(objective, **_checked(**wishes))
+        request = DelegationRequest(self._directory, name)
+        data = request.encode(
+            objective,
+            **_checked(
+                context=context,
+                constraints=constraints,
+                acceptance_criteria=acceptance_criteria,
+                mode=mode,
+                timeout=timeout,
+            ),
+        )
         told = {
             "tool": "delegate",
             "id": f"delegate_{number}",
@@ -130,14 +143,14 @@ class Delegator:
         self._narrator.tell("tool_use", **told, status="started")
         status = "failed"
         try:
-            result = errand.ask(data) or _wait(errand, remaining())
+            result = request.ask(data) or _wait(request, self._remaining())
             status = "succeeded" if result.ok else "failed"
         finally:
             self._narrator.tell("tool_use", **told, status=status)
         for change in result.report.changes if result.report is not None else ():
             # A report that git did not verify may say anything.
             if change.path.strip():
-                self._gathered.change(change.path, change.action, change.summary)
+                self._report_builder.change(change.path, change.action, change.summary)
         return result
 
 
@@ -173,16 +186,16 @@ def _checked(
     return value
 
 
-def _wait(errand: Errand, timeout: float) -> Delegated:
+def _wait(request: DelegationRequest, timeout: float) -> Delegated:
     try:
-        return errand.wait(timeout)
+        return request.wait(timeout)
     except BaseException:
         # Nobody would read what the other agent does from now on.
-        errand.withdraw()
+        request.withdraw()
         raise
 
 
-class Errand:
+class DelegationRequest:
     """One delegation, for the one who asks.
 
     Args:
@@ -195,7 +208,7 @@ class Errand:
         self._directory = directory
         self._agent = agent
 
-    def request(self, objective: str, **more: object) -> bytes:
+    def encode(self, objective: str, **more: object) -> bytes:
         """Return the file that asks; ``MisuseError`` when it is too long."""
         value = {"id": self.id, "agent": self._agent, "objective": objective}
         try:

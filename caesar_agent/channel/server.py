@@ -24,7 +24,7 @@ from caesar_agent.clock import monotonic
 from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.events.log import EventLog
-from caesar_agent.mailbox.mailbox import Mailbox, pause
+from caesar_agent.mailbox.mailbox import Mailbox, polling_interval
 from caesar_agent.mailbox.question_events import MailboxEvents
 from caesar_agent.mailbox.values import Answer, Reply, Silence
 from caesar_agent.task_directory import TaskDirectory
@@ -183,7 +183,7 @@ class ChannelServer:
                 )
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(
-                    self._closing.wait(), min(pause(waited), max(0.0, longest - waited))
+                    self._closing.wait(), min(polling_interval(waited), max(0.0, longest - waited))
                 )
         return reply
 

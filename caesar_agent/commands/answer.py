@@ -13,9 +13,8 @@ from caesar_agent.mailbox.errors import InvalidQuestionIdError, InvalidTextError
 from caesar_agent.mailbox.mailbox import Mailbox
 
 if TYPE_CHECKING:
+    from caesar_agent.commands.dispatcher import Subparsers
     from caesar_agent.documents.question import QuestionFile
-
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
 
 REFUSED = 1
 UNUSABLE = 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from caesar_agent.channel.boot import serve
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
+    from caesar_agent.commands.dispatcher import Subparsers
 
 OUTPUT_VARIABLE = "CAESAR_CHANNEL_OUTPUT"
 """Descriptor of the real stdout, where the command was started through a shell."""

@@ -15,7 +15,7 @@ from caesar_agent.mailbox.mailbox import Mailbox
 from caesar_agent.mailbox.reader import AskedQuestion
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - has no public name
+    from caesar_agent.commands.dispatcher import Subparsers
 
 UNREADABLE = 2
 

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from caesar_agent import documents, va
 from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import DocumentError, FieldProblem
@@ -39,11 +41,10 @@ class Verdict:
     count: int = 0
 
 
-def _document(module: str, name: str) -> Callable[[bytes], Verdict]:
+def _document(package: ModuleType, name: str) -> Callable[[bytes], Verdict]:
     def validate(data: bytes) -> Verdict:
-        from importlib import import_module  # noqa: PLC0415 - only what is asked for is imported
-
-        flagged = getattr(import_module(module), name).parse_flagged(data)
+        # Its names are imported when they are first used, so only what is asked for is.
+        flagged = getattr(package, name).parse_flagged(data)
         return Verdict(remarks=flagged.diagnostics)
 
     return validate
@@ -61,16 +62,16 @@ def _events(data: bytes) -> Verdict:
 
 
 KINDS: dict[str, Callable[[bytes], Verdict]] = {
-    "report": _document("caesar_agent.documents.report", "Report"),
-    "task": _document("caesar_agent.documents.task", "Task"),
-    "event": _document("caesar_agent.documents.event", "Event"),
+    "report": _document(documents, "Report"),
+    "task": _document(documents, "Task"),
+    "event": _document(documents, "Event"),
     "events": _events,
-    "question": _document("caesar_agent.documents.question", "QuestionFile"),
-    "answer": _document("caesar_agent.documents.question", "AnswerFile"),
-    "va-task-unit": _document("caesar_agent.va.task_unit", "TaskUnit"),
-    "va-evidence": _document("caesar_agent.va.evidence", "Evidence"),
-    "va-lifecycle": _document("caesar_agent.va.lifecycle", "TaskExecution"),
-    "va-message": _document("caesar_agent.va.message", "ProtocolMessage"),
+    "question": _document(documents, "QuestionFile"),
+    "answer": _document(documents, "AnswerFile"),
+    "va-task-unit": _document(va, "TaskUnit"),
+    "va-evidence": _document(va, "Evidence"),
+    "va-lifecycle": _document(va, "TaskExecution"),
+    "va-message": _document(va, "ProtocolMessage"),
 }
 """What validates each kind: bytes to a verdict, or ``DocumentError``.
 

@@ -38,7 +38,7 @@ MERGED: dict[tuple[str, str], Action | None] = {
 counts where a pair is not named."""
 
 
-class Gathered:
+class ReportBuilder:
     """Everything that goes into the report, in the order in which it was told.
 
     Every method that is handed something the contract does not know raises

@@ -1,5 +1,5 @@
-"""Questions and answers of one task, as files: ``questions/<id>.json``, ``answers/<id>.json``.
+"""What an agent and its orchestrator exchange as files: questions, answers, the report handed in.
 
-What others wrote there is hostile until ``values`` has read it. Uses documents, events and the
-task directory.
+Files of the task directory come in, and are hostile until ``values`` has read them; checked values
+go out. Uses documents, events and the task directory.
 """

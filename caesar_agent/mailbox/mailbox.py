@@ -156,7 +156,7 @@ class Mailbox:
                 return self.close(question_id, "withdrawn")
             if now >= end:
                 return self.close(question_id, "expired")
-            time.sleep(min(pause(now - start), end - now))
+            time.sleep(min(polling_interval(now - start), end - now))
         return reply
 
     def longest_wait(self, timeout: float = DEFAULT_WAIT) -> float:
@@ -292,7 +292,7 @@ class Mailbox:
         return task if isinstance(task, dict) else {}
 
 
-def pause(waited: float) -> float:
+def polling_interval(waited: float) -> float:
     """Return how long to sleep before the next look, in seconds.
 
     A scripted answer arrives within milliseconds, a person's within minutes.

@@ -1,4 +1,5 @@
-"""Programs that an agent runs: started, listened to, ended with all that they started.
+"""The process of the agent, which may be told to stop, and the programs that it runs.
 
-A command comes in, its end and the end of its output go out. Uses the console and the clock.
+Command lines and signals come in; output, exit codes and ``Interrupted`` go out, and nothing that
+was started is left behind. Uses the clock and errors alone.
 """

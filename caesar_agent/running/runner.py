@@ -14,7 +14,7 @@ from caesar_agent.agent import Agent
 from caesar_agent.clock import monotonic
 from caesar_agent.console import printable, settle, tell
 from caesar_agent.documents.report import Report
-from caesar_agent.documents.report_builder import Gathered
+from caesar_agent.documents.report_builder import ReportBuilder
 from caesar_agent.errors import CaesarError, DeliveryError, StartError
 from caesar_agent.events.narration import Narrator
 from caesar_agent.mailbox.delivery import Delivery
@@ -116,14 +116,14 @@ class _Session:
         self._task = start.task
         self._process = os.getpid()
         self._stderr = stderr
-        self._gathered = Gathered()
+        self._report_builder = ReportBuilder()
         self._narrator = Narrator(start.events, start.task.id)
         channel = start.task.channel is not None
         self._delivery = Delivery(start.report, start.directory if channel else None)
         self._programs = RunningPrograms()
         self._agent = Agent(
             start.task,
-            gathered=self._gathered,
+            report_builder=self._report_builder,
             narrator=self._narrator,
             delivery=self._delivery,
             programs=self._programs,
@@ -263,7 +263,9 @@ class _Session:
         return FAILED if report.status == "failed" else DONE
 
     def _failed(self, summary: str, details: str) -> Report:
-        return self._gathered.report("failed", summary, task_id=self._task.id, details=details)
+        return self._report_builder.report(
+            "failed", summary, task_id=self._task.id, details=details
+        )
 
 
 def _refusal(main: Main, agent: Agent) -> str:

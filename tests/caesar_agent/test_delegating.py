@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from caesar_agent import Agent, Delegated, MisuseError, Report
-from caesar_agent.delegating import Errand
+from caesar_agent.delegating import DelegationRequest
 from caesar_agent.documents.base import Document
 from caesar_agent.documents.delegation import DelegatedFile, DelegationFile
 from caesar_agent.processes.interruption import Interrupted
@@ -208,32 +208,32 @@ def test_an_agent_that_is_stopped_withdraws(desk: Desk) -> None:
 
 
 def test_an_answer_that_was_first_is_waited_for_until_it_is_complete(desk: Desk) -> None:
-    errand = Errand(desk.directory, "reviewer")
-    assert errand.ask(errand.request("Read the parser")) is None
+    request = DelegationRequest(desk.directory, "reviewer")
+    assert request.ask(request.encode("Read the parser")) is None
     (desk.directory / "delegated").mkdir()
-    answer = desk.directory / "delegated" / f"{errand.id}.json"
-    whole = done({"id": errand.id})
+    answer = desk.directory / "delegated" / f"{request.id}.json"
+    whole = done({"id": request.id})
     answer.write_bytes(whole[:20])
     timer = threading.Timer(0.05, lambda: answer.write_bytes(whole))
     timer.start()
     try:
-        assert errand.wait(0.01).ok
+        assert request.wait(0.01).ok
     finally:
         timer.join(10)
 
 
 def test_what_was_withdrawn_comes_to_nothing(desk: Desk) -> None:
-    errand = Errand(desk.directory, "reviewer")
-    assert errand.ask(errand.request("Read the parser")) is None
-    assert errand.withdraw()
-    assert errand.wait(10).refusal == "It was withdrawn."
-    assert not errand.withdraw()
+    request = DelegationRequest(desk.directory, "reviewer")
+    assert request.ask(request.encode("Read the parser")) is None
+    assert request.withdraw()
+    assert request.wait(10).refusal == "It was withdrawn."
+    assert not request.withdraw()
 
 
 def test_a_task_directory_that_is_gone_is_a_refusal(desk: Desk) -> None:
-    errand = Errand(desk.directory / "gone", "reviewer")
-    assert errand.withdraw()
-    result = errand.wait(0)
+    request = DelegationRequest(desk.directory / "gone", "reviewer")
+    assert request.withdraw()
+    result = request.wait(0)
     assert result.refusal == "Nothing came back before the deadline; it was withdrawn."
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from caesar_agent import MisuseError, Report
 from caesar_agent.documents import Action, Severity
-from caesar_agent.documents.report_builder import MERGED, Gathered
+from caesar_agent.documents.report_builder import MERGED, ReportBuilder
 
 ACTIONS = get_args(Action)
 SAID = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda text: text.strip())
@@ -50,11 +50,11 @@ CALLS: st.SearchStrategy[tuple[str, tuple[Any, ...]]] = st.one_of(
 def test_a_report_reads_back_as_it_was_written(
     calls: list[tuple[str, tuple[Any, ...]]], status: Any, summary: str
 ) -> None:
-    gathered = Gathered()
+    builder = ReportBuilder()
     for name, arguments in calls:
-        getattr(gathered, name)(*arguments)
+        getattr(builder, name)(*arguments)
 
-    report = gathered.report(status, summary, task_id="t_1")
+    report = builder.report(status, summary, task_id="t_1")
 
     data = report.to_json().encode("utf-8", "backslashreplace")
     assert Report.parse(data) == report
@@ -63,11 +63,11 @@ def test_a_report_reads_back_as_it_was_written(
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(ACTIONS)), max_size=12))
 def test_a_path_is_declared_at_most_once(calls: list[tuple[str, Any]]) -> None:
-    gathered = Gathered()
+    builder = ReportBuilder()
     for path, action in calls:
-        gathered.change(path, action, "")
+        builder.change(path, action, "")
 
-    paths = [change.path for change in gathered.report("success", "x", task_id="").changes]
+    paths = [change.path for change in builder.report("success", "x", task_id="").changes]
     assert len(paths) == len(set(paths))
     # Only what was deleted again is no change any more.
     last = dict(calls)
@@ -85,36 +85,36 @@ def test_no_pair_of_declarations_is_merged_into_what_neither_says() -> None:
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=5))
 def test_usage_adds_up(amounts: list[int]) -> None:
-    gathered = Gathered()
+    builder = ReportBuilder()
     for amount in amounts:
-        gathered.add_usage(input_tokens=amount)
+        builder.add_usage(input_tokens=amount)
 
-    assert gathered.usage is not None
-    assert gathered.usage.input_tokens == sum(amounts)
-    assert gathered.usage.output_tokens is None
+    assert builder.usage is not None
+    assert builder.usage.input_tokens == sum(amounts)
+    assert builder.usage.output_tokens is None
 
 
 def test_a_negative_amount_is_refused_although_the_sum_is_not() -> None:
-    gathered = Gathered()
-    gathered.add_usage(input_tokens=10)
+    builder = ReportBuilder()
+    builder.add_usage(input_tokens=10)
 
     with pytest.raises(MisuseError, match="input_tokens"):
-        gathered.add_usage(input_tokens=-3)
+        builder.add_usage(input_tokens=-3)
 
-    assert gathered.usage is not None
-    assert gathered.usage.input_tokens == 10
+    assert builder.usage is not None
+    assert builder.usage.input_tokens == 10
 
 
 def test_what_is_refused_leaves_nothing_behind() -> None:
-    gathered = Gathered()
+    builder = ReportBuilder()
     for call in (
-        lambda: gathered.change("a", "changed", ""),  # type: ignore[arg-type]
-        lambda: gathered.finding("bad", "t", None, None, ""),  # type: ignore[arg-type]
-        lambda: gathered.question(" ", []),
-        lambda: gathered.output("k", {1, 2}),
+        lambda: builder.change("a", "changed", ""),  # type: ignore[arg-type]
+        lambda: builder.finding("bad", "t", None, None, ""),  # type: ignore[arg-type]
+        lambda: builder.question(" ", []),
+        lambda: builder.output("k", {1, 2}),
     ):
         with pytest.raises(MisuseError):
             call()
 
-    empty = Gathered().report("success", "x", task_id="")
-    assert gathered.report("success", "x", task_id="") == empty
+    empty = ReportBuilder().report("success", "x", task_id="")
+    assert builder.report("success", "x", task_id="") == empty

@@ -32,7 +32,7 @@ from caesar_agent.mailbox.errors import (
     UnknownQuestionError,
     UnsafeMailboxError,
 )
-from caesar_agent.mailbox.mailbox import Mailbox, pause
+from caesar_agent.mailbox.mailbox import Mailbox, polling_interval
 from caesar_agent.mailbox.values import Answer, Silence
 
 INVALID_IDS = [
@@ -182,9 +182,9 @@ def test_a_task_that_cannot_be_read_leaves_the_usual_time(tmp_path: Path, text: 
 
 
 def test_the_first_looks_are_close_together_and_the_later_ones_are_not() -> None:
-    assert pause(0.0) == 0.001
-    assert pause(0.1) <= 0.01
-    assert pause(3600.0) == 0.1
+    assert polling_interval(0.0) == 0.001
+    assert polling_interval(0.1) <= 0.01
+    assert polling_interval(3600.0) == 0.1
 
 
 # -- answering

@@ -497,12 +497,12 @@ def test_a_request_that_is_withdrawn_ends_the_other_agent(
 ) -> None:
     here, gone = tmp_path / "here", tmp_path / "gone"
     body = f"""
-        from caesar_agent.delegating import Errand
-        errand = Errand(Path(os.environ["CAESAR_TASK_DIR"]), "helper")
-        assert errand.ask(errand.request("Hang")) is None
+        from caesar_agent.delegating import DelegationRequest
+        request = DelegationRequest(Path(os.environ["CAESAR_TASK_DIR"]), "helper")
+        assert request.ask(request.encode("Hang")) is None
         while not Path({str(here)!r}).exists():
             time.sleep(0.01)
-        assert errand.withdraw()
+        assert request.withdraw()
         while not Path({str(gone)!r}).exists():
             time.sleep(0.01)
     """
