@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from caesar_agent import Agent, Delegated, MisuseError, Report
+from caesar_agent.clock import pause
 from caesar_agent.delegating import DelegationRequest
 from caesar_agent.documents.base import Document
 from caesar_agent.documents.delegation import DelegatedFile, DelegationFile
@@ -194,13 +195,17 @@ def test_it_waits_no_longer_than_the_deadline_and_withdraws(tmp_path: Path) -> N
 
 def test_an_agent_that_is_stopped_withdraws(desk: Desk) -> None:
     def main(agent: Agent) -> Report:
-        timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), 15))
-        timer.start()
+        threading.Thread(target=stop_when_asked, daemon=True).start()
         try:
             agent.delegate("reviewer", "Read the parser")
         except Interrupted:
             return agent.failed("Stopped.")
         return agent.success("Never.")
+
+    def stop_when_asked() -> None:
+        while not list((desk.directory / "delegations").glob("*.json")):
+            pause(0.01)
+        os.kill(os.getpid(), 15)
 
     assert desk.run(main, install_signals=True) == 1
     [note] = (desk.directory / "delegated").iterdir()
