@@ -9,14 +9,17 @@ from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.workspace.reconciliation import observed_changes
+from pytest_caesar.workspace.values import Observation
 
 
-def gather(start: Start, outcome: Outcome) -> Evidence:
+def collect_evidence(start: Start, outcome: Outcome, observation: Observation) -> Evidence:
     """Read what there is; nothing of the agent may run any more.
 
     Args:
         start: how it was started.
         outcome: how it ended.
+        observation: what git shows; its changes are evidence where they are verified.
     """
     task, directory = start.task, start.directory
     program = start.agent if isinstance(start.agent, ProcessAgent) else None
@@ -44,5 +47,6 @@ def gather(start: Start, outcome: Outcome) -> Evidence:
         timed_out=outcome.timed_out,
         cancelled=outcome.status == "cancelled",
         killed_after_report=outcome.killed_after_report,
+        changes=observed_changes(observation) if observation.verified else None,
         exit_meaning=explain_exit(program.cli, outcome.exit_code) if program else "",
     )

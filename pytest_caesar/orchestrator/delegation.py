@@ -13,7 +13,6 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.task import Task
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
-from caesar_agent.mailbox.reader import AskedQuestion
 from caesar_agent.task_directory import (
     TaskDirectory,
     write_atomic,
@@ -24,13 +23,14 @@ from pytest_caesar.agents.launch import Source
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.answers.question_responder import QuestionResponder
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
-from pytest_caesar.orchestrator.collect_evidence import gather
+from pytest_caesar.orchestrator.attendants import Attendants
+from pytest_caesar.orchestrator.collect_evidence import collect_evidence
 from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
 from pytest_caesar.orchestrator.executor import LiveAgent, Performer
 from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, noted
 from pytest_caesar.orchestrator.live_events import Narration
 from pytest_caesar.orchestrator.nested.child_orchestrator import Nest, Parent
-from pytest_caesar.orchestrator.nested.server import Inherited, NestedServer
+from pytest_caesar.orchestrator.nested.server import Inherited
 from pytest_caesar.orchestrator.project_root import caesar_root
 from pytest_caesar.orchestrator.request import Request
 from pytest_caesar.orchestrator.return_channel import channel_coordinates
@@ -42,7 +42,7 @@ from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.runs.activity import Activity
 from pytest_caesar.runs.brief import render_brief
 from pytest_caesar.runs.errors import DelegationError
-from pytest_caesar.runs.record import write_record
+from pytest_caesar.runs.record import keep_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
 from pytest_caesar.supervision.cancellation import Cancellation
@@ -53,31 +53,10 @@ from pytest_caesar.supervision.time_left import fit
 from pytest_caesar.workspace.change_times import change_times
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.observation import ignored_paths, observe
-from pytest_caesar.workspace.reconciliation import observed_changes
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
-
-
-@dataclass(frozen=True, slots=True)
-class _Company:
-    """What came of those who attend to an agent while it works."""
-
-    questions: tuple[AskedQuestion, ...] = ()
-    children: tuple[Run, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    @classmethod
-    def of(cls, attendance: QuestionResponder | None, nesting: NestedServer | None) -> _Company:
-        return cls(
-            questions=attendance.questions if attendance else (),
-            children=nesting.children if nesting else (),
-            diagnostics=(
-                *(attendance.diagnostics if attendance else ()),
-                *(nesting.diagnostics if nesting else ()),
-            ),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,28 +118,62 @@ class Delegation:
             closing.enter_context(noted(InterruptedRun(directory.path, workspace.path)))
             tree = workspace.path.resolve()
             watch = ConfigurationWatch.begin(self.project)
-            outcome, company = self._perform(start, workspace, undo)
-            evidence = gather(start, outcome)
+            attendants = self._attendants(start, workspace)
+            outcome = self._supervise(start, workspace, attendants, undo)
             # Gates are asked of this very tree, so nobody else may write to it before.
             kept = replace(workspace, lock=None) if self.request.gates else workspace
             observation = observe(kept)
-            if observation.verified:
-                evidence = replace(evidence, changes=observed_changes(observation))
+            evidence = collect_evidence(start, outcome, observation)
             told = frozenset(tree / change.path for change in observation.changes)
-            company = replace(company, diagnostics=(*company.diagnostics, *watch.findings(told)))
-            run = self._run(start, workspace, company, outcome, evidence, observation)
+            findings = (
+                *self.remarks,
+                *workspace.diagnostics,
+                *outcome.diagnostics,
+                *filter(None, (start.log.check(),)),
+                *start.narration.diagnostics,
+                *attendants.diagnostics,
+                *watch.findings(told),
+                *observation.diagnostics,
+            )
+            run = self._reconcile(start, workspace, outcome, evidence, observation, findings)
+            run = replace(run, questions=attendants.questions, children=attendants.children)
             run = self._judged(self.performer.complete(run), tree)
-            return self._recorded(run, directory, workspace)
+            return keep_record(run, directory=directory, workspace=workspace)
 
-    def _perform(
-        self, start: Start, workspace: Workspace, undo: contextlib.ExitStack
-    ) -> tuple[Outcome, _Company]:
+    def _attendants(self, start: Start, workspace: Workspace) -> Attendants:
+        """Return who answers the agent's questions and runs the agents that it asks for."""
+        parent = Parent(
+            agent=self.agent,
+            depth=self.depth,
+            config=self.config,
+            request=self.request,
+            directory=start.directory,
+            task=start.task,
+            workspace=workspace,
+        )
+        return Attendants(
+            QuestionResponder(
+                # Without a script, somebody else answers.
+                self.answers or ScriptedAnswers(unscripted="wait"),
+                start.directory,
+                task_id=self.task_id,
+                abort=self.cancelled,
+            )
+            if self.request.channel
+            else None,
+            self.nest.serve(parent) if self.nest else None,
+        )
+
+    def _supervise(
+        self,
+        start: Start,
+        workspace: Workspace,
+        attendants: Attendants,
+        undo: contextlib.ExitStack,
+    ) -> Outcome:
         """Have the agent work; once it has started, what it leaves is evidence, and kept."""
         try:
-            with (
-                self._attendance(start.directory) as attendance,
-                self._nesting(start.directory, start.task, workspace) as nesting,
-            ):
+            with attendants:
                 outcome = self.performer.perform(start, workspace)
         except CaesarError:
             raise
@@ -169,29 +182,20 @@ class Delegation:
             raise
         undo.pop_all()
         start.narration.close(outcome)
-        return outcome, _Company.of(attendance, nesting)
+        return outcome
 
-    def _run(
+    def _reconcile(
         self,
         start: Start,
         workspace: Workspace,
-        company: _Company,
         outcome: Outcome,
         evidence: Evidence,
         observation: Observation,
+        findings: tuple[Diagnostic, ...],
     ) -> Run:
+        """Recover the report, and compare what it declares with what git and the stream show."""
+        findings = self.performer.findings(findings)
         recovered = recover(evidence)
-        findings = self.performer.findings(
-            (
-                *self.remarks,
-                *workspace.diagnostics,
-                *outcome.diagnostics,
-                *filter(None, (start.log.check(),)),
-                *start.narration.diagnostics,
-                *company.diagnostics,
-                *observation.diagnostics,
-            )
-        )
         declared = [change.path for change in recovered.report.changes]
         activity = self.performer.activity(self._activity(start, workspace, observation))
         verdict = settle(
@@ -208,7 +212,6 @@ class Delegation:
             task=start.task,
             observation=observation,
             events=Events(start.narration.events),
-            questions=company.questions,
             outcome=outcome,
             task_dir=start.directory.path,
             workspace=workspace.path,
@@ -216,7 +219,6 @@ class Delegation:
             evidence=evidence,
             harness_findings=findings,
             promised=self.request.promised,
-            children=company.children,
             **verdict,
         )
 
@@ -350,46 +352,3 @@ class Delegation:
         left = self.settings.seconds_left()
         timeout, _ = fit(self.request.deadline_ms / 1000, self.settings.grace, left)
         return max(1, round(timeout * 1000))
-
-    def _attendance(
-        self, directory: TaskDirectory
-    ) -> contextlib.AbstractContextManager[QuestionResponder | None]:
-        """Answer questions while the agent runs; without a script, somebody else does."""
-        if not self.request.channel:
-            return contextlib.nullcontext()
-        answers = self.answers or ScriptedAnswers(unscripted="wait")
-        return QuestionResponder(answers, directory, task_id=self.task_id, abort=self.cancelled)
-
-    def _nesting(
-        self, directory: TaskDirectory, task: Task, workspace: Workspace
-    ) -> contextlib.AbstractContextManager[NestedServer | None]:
-        """Carry out what the agent hands on to others while it runs."""
-        if self.nest is None:
-            return contextlib.nullcontext()
-        return self.nest.serve(
-            Parent(
-                agent=self.agent,
-                depth=self.depth,
-                config=self.config,
-                request=self.request,
-                directory=directory,
-                task=task,
-                workspace=workspace,
-            )
-        )
-
-    # -- keep
-
-    def _recorded(self, run: Run, directory: TaskDirectory, workspace: Workspace) -> Run:
-        """Keep the run in its task directory; where the agent took that away, say so."""
-        try:
-            write_record(run, directory=directory, workspace=workspace)
-        except OSError as error:
-            lost = Diagnostic(
-                code="record-unwritable",
-                message="the run could not be kept in its task directory: "
-                f"{error.strerror or error}",
-                path=str(run.task_dir),
-            )
-            return replace(run, diagnostics=(*run.diagnostics, lost))
-        return run

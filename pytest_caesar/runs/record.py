@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
@@ -188,6 +189,20 @@ def write_record(
     }
     directory.write(PATCH_NAME, bytes(run.patch))
     directory.write(RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
+
+
+def keep_record(run: Run, *, directory: TaskDirectory, workspace: Workspace) -> Run:
+    """Keep the run in its task directory; where the agent took that away, the run says so."""
+    try:
+        write_record(run, directory=directory, workspace=workspace)
+    except OSError as error:
+        lost = Diagnostic(
+            code="record-unwritable",
+            message=f"the run could not be kept in its task directory: {error.strerror or error}",
+            path=str(run.task_dir),
+        )
+        return replace(run, diagnostics=(*run.diagnostics, lost))
+    return run
 
 
 def _worktree_as_json(run: Run, workspace: Workspace) -> dict[str, Any] | None:
