@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
-from pytest_caesar.agents.catalogue import CATALOGUE, KnownCli
+from pytest_caesar.agents.catalogue import CATALOGUE
+from pytest_caesar.agents.cli_settings import (
+    CliSettings,
+    CliTask,
+    json_text,
+    mcp_servers,
+    no_settings,
+)
 from pytest_caesar.agents.command import build_command, check_arguments, find_program
-from pytest_caesar.agents.model_wiring import Wiring, wire
+from pytest_caesar.agents.known_cli import KnownCli
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.agents.tokens import substitute
 
@@ -135,34 +142,43 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
             argv=argv,
             cwd=cwd,
             stdin=request.prompt if agent.brief_on_stdin else None,
-            environment=_wiring(agent, request).environment,
+            environment=no_settings(_task(agent, request)).environment,
         )
     cli = CATALOGUE[agent.cli]
-    wiring = _wiring(agent, request)
-    if wiring.model:
-        request = replace(request, model=wiring.model)
+    settings = settings_for(agent, request)
+    if settings.model:
+        request = replace(request, model=settings.model)
     arguments = _arguments(cli, agent, request)
     check_arguments(agent, arguments)
     program = find_program(agent, path=request.path)
-    settings = _SETTINGS.get(cli.id, _no_settings)(agent, request, wiring)
     files: dict[Path, str] = {}
     if request.channel and cli.injection == "file":
-        files[request.task_dir / CHANNEL_CONFIG] = _json(_mcp_servers(request))
+        files[request.task_dir / CHANNEL_CONFIG] = json_text(mcp_servers(_task(agent, request)))
     return Launch(
         argv=(str(program), *arguments),
         cwd=request.workspace,
         stdin=request.prompt if cli.brief_on_stdin else None,
-        environment={**cli.environment, **wiring.environment, **settings.environment},
+        environment={**cli.environment, **settings.environment},
         files=files,
-        home_files={**wiring.home_files, **settings.home_files},
+        home_files=settings.home_files,
         final_message=request.task_dir / FINAL_MESSAGE if cli.final_message_args else None,
     )
 
 
-def _wiring(agent: ProcessAgent, request: LaunchRequest) -> Wiring:
-    if request.model_url is None:
-        return Wiring()
-    return wire(agent.cli, request.model_url, request.model or agent.model)
+def settings_for(agent: ProcessAgent, request: LaunchRequest) -> CliSettings:
+    """Return what an agent is told beside its command line."""
+    configure = no_settings if agent.cli is None else CATALOGUE[agent.cli].configure
+    return configure(_task(agent, request))
+
+
+def _task(agent: ProcessAgent, request: LaunchRequest) -> CliTask:
+    return CliTask(
+        read_only=effective_mode(agent, request.mode) == "read-only",
+        channel=request.channel,
+        environ=request.environ,
+        model_url=request.model_url,
+        model=request.model or agent.model,
+    )
 
 
 def _arguments(cli: KnownCli, agent: ProcessAgent, request: LaunchRequest) -> tuple[str, ...]:
@@ -209,73 +225,6 @@ def _can_open(cli: KnownCli, mode: Mode) -> bool:
 def _tool_list(cli: KnownCli, agent: ProcessAgent) -> str:
     names = (cli.tool_names.get(tool) for tool in agent.tools or ())
     return ",".join(dict.fromkeys(name for name in names if name))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settings:
-    environment: Mapping[str, str] = field(default_factory=dict)
-    home_files: Mapping[str, str] = field(default_factory=dict)
-
-
-def _no_settings(agent: ProcessAgent, request: LaunchRequest, wiring: Wiring) -> _Settings:  # noqa: ARG001
-    return _Settings()
-
-
-def _opencode(agent: ProcessAgent, request: LaunchRequest, wiring: Wiring) -> _Settings:
-    """Opencode has no sandbox: what is denied in its settings is not offered to the model."""
-    settings: dict[str, Any] = {**wiring.settings, "share": "disabled", "autoupdate": False}
-    if effective_mode(agent, request.mode) == "read-only":
-        settings["permission"] = {"edit": "deny", "bash": "deny"}
-    if request.channel:
-        command, args = request.channel
-        settings["mcp"] = {
-            "caesar": {"type": "local", "command": [command, *args], "enabled": True}
-        }
-    name = "OPENCODE_CONFIG_CONTENT"
-    merged = _merge(_object(request.environ.get(name, "")), settings)
-    return _Settings(environment={name: json.dumps(merged)})
-
-
-def _gemini(agent: ProcessAgent, request: LaunchRequest, wiring: Wiring) -> _Settings:  # noqa: ARG001
-    settings = dict(wiring.settings)
-    if request.channel:
-        settings.update(_mcp_servers(request, trust=True))
-    if not settings:
-        return _Settings()
-    return _Settings(home_files={".gemini/settings.json": _json(settings)})
-
-
-_SETTINGS: Mapping[str, Callable[[ProcessAgent, LaunchRequest, Wiring], _Settings]] = (
-    MappingProxyType({"opencode": _opencode, "gemini": _gemini})
-)
-
-
-def _mcp_servers(request: LaunchRequest, **more: object) -> dict[str, Any]:
-    command, args = request.channel or ("", ())
-    return {"mcpServers": {"caesar": {"command": command, "args": list(args), **more}}}
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in over.items():
-        below = merged.get(key)
-        if isinstance(below, dict) and isinstance(value, dict):
-            merged[key] = _merge(below, value)
-        else:
-            merged[key] = value
-    return merged
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _toml(value: object) -> str:

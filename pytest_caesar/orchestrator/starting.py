@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.documents.task import Task
 from caesar_agent.task_directory import TaskDirectory, write_atomic
+from pytest_caesar.agents.cli_settings import general_variables
 from pytest_caesar.agents.errors import PromptTooLong
 from pytest_caesar.agents.launch import Launch, LaunchRequest, Source, prepare
-from pytest_caesar.agents.model_wiring import general_wiring
 from pytest_caesar.agents.spawning import BLOCKED_AGENT
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.files.folders import temporary_folder
@@ -101,7 +101,7 @@ def run_agent(start: Start) -> Outcome:
         if start.agent.subprocess:
             return _run_process(start, as_process(start.agent), environment, home)
         if start.model_url is not None:
-            environment.update(general_wiring(start.model_url, start.model))
+            environment.update(general_variables(start.model_url, start.model))
         start.narration.started(start.agent.target)
         timeout, grace = _times(start)
         with start.frozen():

@@ -1,0 +1,94 @@
+"""What is known of a coding CLI: its command line, its settings, what it can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from pytest_caesar.agents.capabilities import Capabilities
+from pytest_caesar.agents.cli_settings import Configure, no_settings
+
+if TYPE_CHECKING:
+    from pytest_caesar.agents.network import Control
+
+Injection = Literal["none", "arguments", "environment", "file", "home"]
+Args = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownCli:
+    """One CLI.
+
+    Arguments may hold the tokens of a configuration, and ``{{schemaPath}}``,
+    ``{{finalMessage}}``, ``{{channelConfig}}``, ``{{channelCommand}}``, ``{{channelArgs}}``
+    (both as TOML), ``{{seconds}}`` (until the deadline) and ``{{tools}}``.
+
+    Attributes:
+        id: name in the catalogue, and of its agent.
+        display_name: as its makers write it.
+        program: looked for on PATH.
+        checked: version that every flag was tried with, or None.
+        args: always given.
+        write_args: for tasks that may write.
+        read_only_args: for tasks that may not.
+        network_args: when the task has the network.
+        model_args: when there is a model.
+        schema_args: when its last message is held to a schema; empty when it cannot be.
+        final_message_args: make it write its last message to a file; empty when it cannot.
+        channel_args: when the return channel is open.
+        tools_args: when only some tools may be used; empty when it has no such flag.
+        prompt_args: the brief, last on the command line; empty when stdin alone carries it.
+        brief_on_stdin: the brief is written to stdin.
+        injection: how the return channel reaches it.
+        dialect: name of its stream on stdout.
+        network: what can be done about its network.
+        reports_by_file_read_only: its read-only mode still lets it write the report file.
+        needs_result_line: exit code 0 alone is no success without a closing line.
+        environment: variables that are always set.
+        logins: variables that carry its login, or the folder with it; one of them lets it
+            talk to a model.
+        configure: its settings for one task: the channel, permissions, a scripted model.
+        exit_codes: what its exit codes mean, for messages.
+        tool_names: its own name of each common tool, where ``tools_args`` takes names.
+    """
+
+    id: str
+    display_name: str
+    program: str
+    checked: str | None = None
+    args: Args = ()
+    write_args: Args = ()
+    read_only_args: Args = ()
+    network_args: Args = ()
+    model_args: Args = ()
+    schema_args: Args = ()
+    final_message_args: Args = ()
+    channel_args: Args = ()
+    tools_args: Args = ()
+    prompt_args: Args = ()
+    brief_on_stdin: bool = False
+    injection: Injection = "none"
+    dialect: str
+    network: Control = "unknown"
+    reports_by_file_read_only: bool = False
+    needs_result_line: bool = False
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    logins: Args = ()
+    configure: Configure = no_settings
+    exit_codes: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    tool_names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def capabilities(self) -> Capabilities:
+        """Return what the orchestrator may count on."""
+        return Capabilities(
+            json_events=True,
+            output_schema=bool(self.schema_args),
+            final_message_file=bool(self.final_message_args),
+            native_read_only=True,
+            add_dir=any("{{taskDir}}" in arg for arg in (*self.args, *self.write_args)),
+            mcp_injection=self.injection,
+            model=bool(self.model_args),
+            network=self.network,
+        )
