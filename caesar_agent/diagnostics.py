@@ -135,6 +135,11 @@ CODES: dict[str, str] = {
     "stream-failed": "The native stream says that the agent did not come to its end.",
     # delegation
     "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
+    "channel-not-offered": "The CLI reads its settings in a folder of yours, where nothing is "
+    "written, so it has no return channel.",
+    "channel-not-started": "The CLI could not start the return channel, and ended.",
+    "no-credentials": "A known CLI is given neither a login nor a scripted model, so it may wait "
+    "for a model until the deadline.",
     "model-not-applied": "The agent takes no model, so the one that is configured is not used.",
     "events-unwritable": "An event could not be written to the event log.",
     "delegation-refused": "The agent asked for another one, and was refused.",

@@ -133,6 +133,8 @@ def _read(file: Path) -> str | None:
 
 
 def _agent(table: Table) -> AgentSpec:
+    if "cli" in table:
+        return _known_agent(table)
     table.only(
         ("id", "bin", "args", "display_name", "cwd_mode", "native_read_only", "network_args")
     )
@@ -160,6 +162,32 @@ def _agent(table: Table) -> AgentSpec:
         cwd_mode=table.choice("cwd_mode", ("process", "flag"), default="process"),
         native_read_only=table.boolean("native_read_only", default=False),
         network_args=network_args,
+        file=table.file,
+        line=table.line(),
+    )
+
+
+def _known_agent(table: Table) -> AgentSpec:
+    """Read an entry that runs a known CLI with flags of the project's own."""
+    from pytest_caesar.agents.catalogue import CATALOGUE  # noqa: PLC0415  (seldom needed)
+
+    table.only(("id", "cli", "bin", "extra_args", "display_name"))
+    ident = table.identifier("id")
+    cli = table.choice("cli", tuple(CATALOGUE), required=True)
+    extra_args = table.strings("extra_args")
+    taken = CATALOGUE[cli].taken(extra_args)
+    if taken is not None:
+        raise table.error(
+            "extra_args",
+            f"{shown(taken)} is what {cli} is run with here, and cannot be given again; "
+            "mode, network, model and channel come from the task",
+        )
+    return AgentSpec(
+        id=ident,
+        bin=table.filled("bin") or "",
+        cli=cli,
+        extra_args=extra_args,
+        display_name=table.string("display_name"),
         file=table.file,
         line=table.line(),
     )

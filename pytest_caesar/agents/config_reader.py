@@ -60,6 +60,9 @@ class Table:
             problem=problem + near_miss(word, known),
         )
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
+
     def table(self, key: str) -> Table:
         """Return a table, empty when it is absent."""
         value = self._data.get(key, {})

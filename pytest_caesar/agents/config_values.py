@@ -15,12 +15,15 @@ class AgentSpec:
 
     Attributes:
         id: letters, digits, ``.``, ``_``, ``-``; starts with a letter or a digit.
-        bin: the program: absolute, from the project's root, or looked for on PATH.
+        bin: the program: absolute, from the project's root, or looked for on PATH; "" with
+            ``cli`` for the CLI's own.
         args: arguments with tokens; one holds ``{{prompt}}``.
         display_name: for people, or "".
         cwd_mode: ``process`` or ``flag``, see ``ProcessAgent``.
         native_read_only: it has a read-only mode of its own.
         network_args: added when the task has the network.
+        cli: a known CLI that is run instead of a command line of its own, or "".
+        extra_args: with ``cli``: put behind the arguments that the CLI is run with.
         file: the layer that declares it.
         line: 1-based line of its table there, or None.
     """
@@ -32,6 +35,8 @@ class AgentSpec:
     cwd_mode: Literal["process", "flag"] = "process"
     native_read_only: bool = False
     network_args: tuple[str, ...] = ()
+    cli: str = ""
+    extra_args: tuple[str, ...] = ()
     file: str = ""
     line: int | None = None
 

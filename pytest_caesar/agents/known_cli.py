@@ -46,6 +46,8 @@ class KnownCli:
         network: what can be done about its network.
         reports_by_file_read_only: its read-only mode still lets it write the report file.
         needs_result_line: exit code 0 alone is no success without a closing line.
+        repeatable: flags of the entry that may be given again with other values.
+        channel_failure: how it says on stderr that it could not start the channel, or "".
         environment: variables that are always set.
         logins: variables that carry its login, or the folder with it; one of them lets it
             talk to a model.
@@ -76,9 +78,37 @@ class KnownCli:
     needs_result_line: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     logins: Args = ()
+    repeatable: Args = ()
+    channel_failure: str = ""
     configure: Configure = no_settings
     exit_codes: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     tool_names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def taken(self, arguments: Args) -> str | None:
+        """Return the first of some arguments that sets what the entry sets itself, or None.
+
+        A flag that may be repeated (``repeatable``) is taken with a key of the entry alone.
+        """
+        own = tuple(
+            argument
+            for name in (
+                *("args", "write_args", "read_only_args", "network_args", "model_args"),
+                *("schema_args", "final_message_args", "channel_args", "tools_args"),
+                "prompt_args",
+            )
+            for argument in getattr(self, name)
+        )
+        flags = {_flag(argument) for argument in own if argument.startswith("-")}
+        keys = {argument.partition("=")[0] for argument in own if not argument.startswith("-")}
+        for before, argument in zip(("", *arguments), arguments, strict=False):
+            flag = _flag(argument)
+            if argument.startswith("-") and flag in flags and flag not in self.repeatable:
+                return argument
+            if before in self.repeatable and "=" in argument:
+                key = argument.partition("=")[0].strip()
+                if key in keys or key.startswith("mcp_servers.caesar"):
+                    return argument
+        return None
 
     def capabilities(self) -> Capabilities:
         """Return what the orchestrator may count on."""
@@ -92,3 +122,7 @@ class KnownCli:
             model=bool(self.model_args),
             network=self.network,
         )
+
+
+def _flag(argument: str) -> str:
+    return argument.partition("=")[0]

@@ -84,6 +84,7 @@ class Launch:
         files: absolute path to text, written before the start, readable by the user alone.
         home_files: path relative to the child's HOME to text; only for a temporary HOME.
         final_message: the file its last message will be in, or None.
+        unreached: why the channel cannot be offered by a file, or "".
     """
 
     argv: tuple[str, ...]
@@ -93,6 +94,7 @@ class Launch:
     files: Mapping[Path, str] = field(default_factory=dict)
     home_files: Mapping[str, str] = field(default_factory=dict)
     final_message: Path | None = None
+    unreached: str = ""
 
 
 def expected_source(agent: ProcessAgent, *, mode: Mode, channel: bool = False) -> Source:
@@ -161,6 +163,7 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
         environment={**cli.environment, **settings.environment},
         files=files,
         home_files=settings.home_files,
+        unreached=settings.unreached,
         final_message=request.task_dir / FINAL_MESSAGE if cli.final_message_args else None,
     )
 
@@ -213,6 +216,7 @@ def _arguments(cli: KnownCli, agent: ProcessAgent, request: LaunchRequest) -> tu
     }
     return (
         *substitute(template, values),
+        *agent.extra_args,
         *request.extra_args,
         *substitute(cli.prompt_args, values),
     )

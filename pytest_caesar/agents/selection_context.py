@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ from pytest_caesar.agents.target import ProcessAgent
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_caesar.agents.catalogue import KnownCli
     from pytest_caesar.agents.config import AgentSpec, Config
     from pytest_caesar.agents.discovery import Discovery
+    from pytest_caesar.agents.known_cli import KnownCli
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -82,6 +82,20 @@ def safe_id(text: str) -> str:
 
 def agent_of_spec(spec: AgentSpec, project: Path) -> ProcessAgent:
     """Turn an ``[[agent]]`` entry into something to run."""
+    if spec.cli:
+        from pytest_caesar.agents.catalogue import CATALOGUE  # noqa: PLC0415  (only when needed)
+
+        known = agent_of_cli(CATALOGUE[spec.cli])
+        return replace(
+            known,
+            id=spec.id,
+            origin="config",
+            argv=(spec.bin or known.argv[0],),
+            project=str(project),
+            extra_args=spec.extra_args,
+            display_name=spec.display_name or known.display_name,
+            where=spec.file,
+        )
     return ProcessAgent(
         id=spec.id,
         origin="config",

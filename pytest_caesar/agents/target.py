@@ -31,6 +31,7 @@ class ProcessAgent:
         system_prompt: put in front of the context, from a definition or a role.
         structured: without ``cli``: it puts a structured final message into ``final-message.txt``.
         cli: id of the catalogue entry that makes its command line, or None.
+        extra_args: with ``cli``: put behind the arguments of the entry, as they are.
         model: the model it wants when the task names none, or None.
         tools: the only tools it may use (lower case), or None for no restriction.
         display_name: how it calls itself, or "".
@@ -52,6 +53,7 @@ class ProcessAgent:
     system_prompt: str = ""
     cli: str | None = None
     structured: bool = False
+    extra_args: tuple[str, ...] = ()
     model: str | None = None
     tools: tuple[str, ...] | None = None
     display_name: str = ""

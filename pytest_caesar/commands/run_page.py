@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line, printable, tell
-from caesar_agent.task_directory import TaskDirectory, open_folder, open_regular
+from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.gates.messages import gate_lines
 from pytest_caesar.orchestrator.project_root import caesar_root
 from pytest_caesar.reporting.activity_lines import command_lines, usage_line
 from pytest_caesar.reporting.sections import tree_lines
 from pytest_caesar.reporting.sources import missing_report
+from pytest_caesar.supervision.logs import tail_of
 
 if TYPE_CHECKING:
     from caesar_agent.documents.event import Event
@@ -157,17 +158,7 @@ def _folded(text: str, width: int | None) -> list[str]:
 def _stderr(task_dir: Path) -> list[str]:
     """Return the end of what an agent with a native stream printed on stderr."""
     name = TaskDirectory(task_dir).stderr_log.name
-    try:
-        with open_folder(task_dir) as folder:
-            descriptor, _ = open_regular(Path(name), dir_fd=folder)
-    except OSError:
-        return []
-    if descriptor is None:
-        return []
-    with os.fdopen(descriptor, "rb") as file:
-        size = os.fstat(descriptor).st_size
-        file.seek(max(0, size - LOG_BYTES))
-        return _log(name, file.read(LOG_BYTES), size)
+    return _log(name, *tail_of(task_dir, name, LOG_BYTES))
 
 
 def _log(name: str, tail: bytes, size: int) -> list[str]:

@@ -8,6 +8,7 @@ from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
+from pytest_caesar.supervision.logs import MAX_STDERR_BYTES, tail_of
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.reconciliation import observed_changes
 from pytest_caesar.workspace.values import Observation
@@ -28,11 +29,13 @@ def collect_evidence(start: Start, outcome: Outcome, observation: Observation) -
     submission = directory.read_submission()
     # What the CLI itself wrote as its last message.
     message = directory.read(FINAL_MESSAGE)
+    stderr_log, _ = tail_of(directory.path, directory.stderr_log.name, MAX_STDERR_BYTES)
     return Evidence(
         task_id=task.id,
         mode=task.mode,
         raw_log=raw_log,
         raw_log_offset=offset,
+        stderr_log=stderr_log,
         brief=start.brief,
         dialect=program.dialect if program else None,
         report_file=report.data,

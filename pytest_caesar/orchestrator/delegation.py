@@ -52,6 +52,7 @@ from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import fit
 from pytest_caesar.workspace.change_times import change_times
 from pytest_caesar.workspace.isolation import prepare, release, remove
+from pytest_caesar.workspace.known_paths import KnownPaths
 from pytest_caesar.workspace.observation import ignored_paths, observe
 from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequest
 
@@ -316,6 +317,7 @@ class Delegation:
                 log=log,
                 on_event=self.settings.on_event,
                 now=self.clock,
+                existed=KnownPaths(workspace),
             ),
             settings=self.settings,
             cancelled=self.cancelled,

@@ -18,7 +18,7 @@ from caesar_agent.events.log import EventLog
 from caesar_agent.events.reading import EventTail, mentions, read_events
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.recovery.streams.base import StreamReading
-from pytest_caesar.recovery.streams.dialects import detect, open_translator
+from pytest_caesar.recovery.streams.dialects import detect, open_translator, tells_creation
 from pytest_caesar.recovery.streams.translator import Translator
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 from pytest_caesar.recovery.usage import Usage
@@ -49,6 +49,8 @@ class Narration:
             ``quiet``, that is called with the task's id and a source of the last output at
             every look, so that an agent without events is seen too.
         now: gives the times of events that the orchestrator writes.
+        existed: tells whether a path was there before the agent, for streams that do not say
+            whether a file is new.
 
     Attributes:
         events: after ``close``: all that the log holds.
@@ -65,6 +67,7 @@ class Narration:
         log: Log,
         on_event: Callable[[Event], None] | None,
         now: Callable[[], datetime] = utc_now,
+        existed: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self.events: tuple[Event, ...] = ()
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -75,6 +78,7 @@ class Narration:
         )
         self._tail = EventTail(directory.events_file, task_id=task.id)
         self._on_event = on_event
+        self._existed = existed if dialect and not tells_creation(dialect) else None
         self._log = log
         self._read = 0
         self._translator: Translator | None = open_translator(dialect) if dialect else None
@@ -229,7 +233,11 @@ class Narration:
         if self._complete or self._silent:
             return
         for event in events:
-            self._append(type=event.type, **event.fields)
+            fields = dict(event.fields)
+            guessed = self._existed is not None and fields.get("action") == "modified"
+            if guessed and self._existed and not self._existed(fields["path"]):
+                fields["action"] = "created"
+            self._append(type=event.type, **fields)
 
     def _append(self, **event: Any) -> None:
         try:

@@ -23,6 +23,7 @@ from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.in_process.function_run import run_function
 from pytest_caesar.orchestrator.live_events import Narration
 from pytest_caesar.orchestrator.nested.permission import guard_of
+from pytest_caesar.orchestrator.start_findings import channel_not_started, start_findings
 from pytest_caesar.runs.brief import short_brief
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
@@ -130,17 +131,26 @@ def _run_process(
     launch = _launch(start, agent, environment)
     for path, text in launch.files.items():
         write_atomic(path, text.encode(), durable=False)
-    if environment["HOME"] == str(home):
+    own_home = environment["HOME"] == str(home)
+    if own_home:
         for name, text in launch.home_files.items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
+    remarks = start_findings(
+        agent,
+        launch,
+        environment=environment,
+        own_home=own_home,
+        channel=start.task.channel is not None,
+        scripted=start.model_url is not None,
+    )
     with contextlib.ExitStack() as closing:
         stderr = start.log
         if agent.dialect is not None:
             stderr = closing.enter_context(Log.create(start.directory.stderr_log))
         start.narration.started(describe(launch.argv, start.brief, short_brief(start.task)))
         timeout, grace = _times(start)
-        return supervise(
+        outcome = supervise(
             ProcessSpec(
                 argv=launch.argv,
                 cwd=launch.cwd,
@@ -158,6 +168,8 @@ def _run_process(
             cancelled=start.cancelled,
             on_poll=start.narration.poll,
         )
+    failed = channel_not_started(agent, start.directory.path, outcome)
+    return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed))
 
 
 def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -> Launch:

@@ -35,7 +35,7 @@ class Source(str, Enum):
 
 Form = Literal["fence", "object"]
 
-_BYTES = ("raw_log", "report_file", "submission", "final_message")
+_BYTES = ("raw_log", "stderr_log", "report_file", "submission", "final_message")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,7 @@ class Evidence:
         mode: ``read-only`` or ``write``; decides what "no change" means.
         raw_log: the bytes that were read of ``raw.log`` (the last 64 MiB at most).
         raw_log_offset: where ``raw_log`` starts in the file, in bytes.
+        stderr_log: the last bytes of ``stderr.log``, where the agent has a stream of its own.
         brief: the brief as it was sent, or None when unknown.
         dialect: name of the native stream, ``plain``, or None to detect it.
         report_file: bytes of ``report.json``; None when it could not be read.
@@ -67,6 +68,7 @@ class Evidence:
     mode: Literal["read-only", "write"] = "write"
     raw_log: bytes = b""
     raw_log_offset: int = 0
+    stderr_log: bytes = b""
     brief: str | None = None
     dialect: str | None = None
     report_file: bytes | None = None
@@ -89,7 +91,7 @@ class Evidence:
         """Refuse text where recovery counts bytes; ``TypeError``."""
         for name in _BYTES:
             value = getattr(self, name)
-            if not isinstance(value, bytes) and (value is not None or name == "raw_log"):
+            if not isinstance(value, bytes) and (value is not None or name.endswith("_log")):
                 raise TypeError(
                     f"{name} is of type {type(value).__name__}: expected bytes, as they are in "
                     'the file (b"…", text.encode(), path.read_bytes())'

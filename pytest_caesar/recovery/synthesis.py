@@ -49,11 +49,15 @@ def synthesize(evidence: Evidence, *, last_words: str = "", stream_failure: str 
         basis = "its last message, how its process ended and what changed"
     elif evidence.raw_log.strip():
         basis = "the end of its log, how its process ended and what changed"
+    elif evidence.stderr_log.strip():
+        basis = "what it printed on stderr, how its process ended and what changed"
     else:
         basis = "how its process ended and what changed; it printed nothing"
     sentences = [f"Synthesized: the agent gave no usable report. Made from {basis}.", f"{ending}."]
     if stream_failure:
         sentences.append(f"Its stream says that it failed: {_clean(stream_failure, MAX_WORDS)}.")
+    elif not evidence.raw_log.strip() and (complaint := last_line(evidence.stderr_log)):
+        sentences.append(f"stderr ends: {complaint.rstrip('.')}.")
     sentences.append(f"{_describe_changes(evidence)}.")
     if quoted:
         sentences.append(f"Last message: {quoted}")
@@ -62,7 +66,7 @@ def synthesize(evidence: Evidence, *, last_words: str = "", stream_failure: str 
         "task_id": evidence.task_id,
         "status": status,
         "summary": " ".join(sentences),
-        "details": "" if quoted else _tail(evidence.raw_log),
+        "details": "" if quoted else _tails(evidence),
         "changes": [change.model_dump(mode="json") for change in evidence.changes or ()],
     }
     if status == "partial":
@@ -110,12 +114,26 @@ def _describe_changes(evidence: Evidence) -> str:
     return "1 path changed" if count == 1 else f"{count} paths changed"
 
 
-def _tail(log: bytes) -> str:
+def last_line(log: bytes) -> str:
+    """Return the last line of a log that holds anything, as one bounded line."""
+    lines = log[-_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+    return next((shown for line in reversed(lines) if (shown := _clean(line, MAX_WORDS))), "")
+
+
+def _tails(evidence: Evidence) -> str:
+    logs = (
+        _tail(evidence.raw_log, "the log"),
+        _tail(evidence.stderr_log, "stderr.log"),
+    )
+    return "\n".join(filter(None, logs))
+
+
+def _tail(log: bytes, name: str) -> str:
     lines = log[-_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
     shown = [text for line in lines if (text := _clean(line, MAX_TAIL_LINE))]
     if not shown:
         return ""
-    return "Last lines of the log:\n" + "\n".join(shown[-MAX_TAIL_LINES:])
+    return f"Last lines of {name}:\n" + "\n".join(shown[-MAX_TAIL_LINES:])
 
 
 def _clean(text: str, limit: int) -> str:

@@ -16,6 +16,7 @@ from pytest_caesar.recovery.decoding import Reading, canonical, read_report
 from pytest_caesar.recovery.echo import Echo, echo_of
 from pytest_caesar.recovery.evidence import Evidence, Form, Recovered, Source
 from pytest_caesar.recovery.extraction import Extraction, extract
+from pytest_caesar.recovery.others_words import others_report
 from pytest_caesar.recovery.passages import Script, read_log
 from pytest_caesar.recovery.synthesis import synthesize
 
@@ -113,7 +114,7 @@ def recover(evidence: Evidence) -> Recovered:
             offsets=claim.offsets,
             diagnostics=_without_repeats(diagnostics),
         )
-    if script.others_words:
+    if script.others_words and others_report(script, evidence.raw_log, echo, evidence.task_id):
         diagnostics.append(_NOT_OWN_WORDS)
     report = synthesize(evidence, last_words=script.last_words, stream_failure=script.failed or "")
     return Recovered(

@@ -277,12 +277,16 @@ def _end(command: str) -> str:
 
 
 def _log(run: Run) -> list[str]:
-    if not run.raw_log:
-        return [_field("raw.log", "empty")]
-    tail = run.raw_log[-LOG_BYTES:].decode("utf-8", "backslashreplace")
+    stderr = run.evidence.stderr_log
+    told = _log_end("raw.log", run.raw_log) if run.raw_log else [_field("raw.log", "empty")]
+    return told + (_log_end("stderr.log", stderr) if stderr.strip() else [])
+
+
+def _log_end(name: str, log: bytes) -> list[str]:
+    tail = log[-LOG_BYTES:].decode("utf-8", "backslashreplace")
     lines = tail.rstrip("\n").split("\n")
-    cut = len(lines) > LOG_LINES or len(run.raw_log) > LOG_BYTES
-    title = "the end of raw.log" if cut else "raw.log"
+    cut = len(lines) > LOG_LINES or len(log) > LOG_BYTES
+    title = f"the end of {name}" if cut else name
     return [
         f"{title}:",
         *(f"  | {_log_line(line)}" for line in lines[-LOG_LINES:]),

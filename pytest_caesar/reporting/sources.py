@@ -114,7 +114,8 @@ def _file(run: Run) -> str:
 
 def _extracted(run: Run) -> str:
     if not run.raw_log.strip():
-        return "the agent printed nothing"
+        stderr = run.evidence.stderr_log.strip()
+        return "the agent printed on stderr alone" if stderr else "the agent printed nothing"
     return "no report stands in raw.log"
 
 

@@ -24,6 +24,7 @@ from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 from pytest_caesar.runs.brief import render_brief
 from pytest_caesar.runs.record import RECORD_NAME
+from pytest_caesar.supervision.logs import MAX_STDERR_BYTES, tail_of
 
 SCHEMA_NAME = "report.schema.json"
 """A schema in the folder: the CLI was asked for a structured final message."""
@@ -100,6 +101,7 @@ def read_folder(path: Path) -> Folder:
         mode=task.mode if task else "write",
         raw_log=log,
         raw_log_offset=offset,
+        stderr_log=tail_of(directory.path, directory.stderr_log.name, MAX_STDERR_BYTES)[0],
         brief=render_brief(task) if task else None,
         report_file=report_file,
         report_file_problem=report.problem,
@@ -124,7 +126,10 @@ def _task(directory: TaskDirectory) -> tuple[Task | None, list[Diagnostic]]:
     try:
         return Task.parse(reading.data), []
     except DocumentError as error:
-        message = f"task.json cannot be read, so a report of any task is taken: {error.problem}"
+        where = f"{error.where}: " if error.where else ""
+        message = (
+            f"task.json cannot be read, so a report of any task is taken: {where}{error.problem}"
+        )
         return None, [Diagnostic(code="task-invalid", message=message, path=path)]
 
 

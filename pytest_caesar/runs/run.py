@@ -33,6 +33,7 @@ REMARKS: Final = frozenset(
         "isolation-degraded",
         "later-failure",
         "network-not-guaranteed",
+        "no-credentials",
         "tested-before-last-change",
         "uncommitted-work",
         "usage-contradicted",

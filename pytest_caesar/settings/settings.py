@@ -46,7 +46,7 @@ RECORD_MODES = ("none", "once", "all", "off")
 REPEATED = "caesar_repeated"
 """Key under which workers are told the options of the command line."""
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,8 @@ def read_settings(config: pytest.Config) -> Settings:
     for name in pass_env:
         if not _VARIABLE.match(name):
             raise pytest.UsageError(
-                f"--caesar-pass-env {name!r}: expected the name of a variable, without its value"
+                f"--caesar-pass-env {name!r}: expected the name of a variable, without "
+                "its value (a * may stand at its end)"
             )
     for text in given:
         if not text.strip():

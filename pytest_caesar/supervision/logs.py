@@ -9,6 +9,10 @@ from types import TracebackType
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
+from caesar_agent.task_directory import open_folder, open_regular
+
+MAX_STDERR_BYTES = 64 * 1024
+"""Bytes of ``stderr.log`` that are read, the last ones: it is shown, hardly searched."""
 
 
 class LogError(CaesarError):
@@ -28,6 +32,30 @@ class LogError(CaesarError):
             f"the log {self.path} could not be created: {self.reason}; "
             "it is expected not to exist yet, in a folder that can be written to"
         )
+
+
+def tail_of(folder: Path, name: str, max_bytes: int) -> tuple[bytes, int]:
+    """Return the last bytes of a log by its name, never through a link, and its size.
+
+    Args:
+        folder: the task directory.
+        name: of the file.
+        max_bytes: at most so many are returned.
+
+    Returns:
+        Nothing and zero where there is no such regular file.
+    """
+    try:
+        with open_folder(folder) as opened:
+            descriptor, _ = open_regular(Path(name), dir_fd=opened)
+    except OSError:
+        return b"", 0
+    if descriptor is None:
+        return b"", 0
+    with os.fdopen(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        file.seek(max(0, size - max_bytes))
+        return file.read(max_bytes), size
 
 
 @dataclass(slots=True, eq=False)

@@ -21,6 +21,7 @@ CLI = KnownCli(
     model_args=("--model", "{{model}}"),
     schema_args=("--json-schema", "{{schemaPath}}"),
     prompt_args=("--print={{prompt}}",),
+    repeatable=("--add-dir",),
     dialect="antigravity",
     network="open",
 )

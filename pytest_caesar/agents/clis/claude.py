@@ -19,6 +19,7 @@ CLI = KnownCli(
     brief_on_stdin=True,
     injection="file",
     dialect="claude",
+    repeatable=("--add-dir",),
     logins=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "HOME"),
     tool_names=MappingProxyType(
         {

@@ -72,6 +72,8 @@ CLI = KnownCli(
     network="write-only",
     logins=("CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_HOME", "HOME"),
     configure=configure,
+    repeatable=("-c", "--add-dir"),
+    channel_failure="required MCP servers failed to initialize",
     exit_codes=MappingProxyType(
         {
             1: "the turn failed, or a file it was given is missing",

@@ -48,4 +48,5 @@ CLI = KnownCli(
     network="open",
     logins=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_*", "HOME"),
     configure=configure,
+    repeatable=("--add-dir", "--deny-tool", "--additional-mcp-config"),
 )

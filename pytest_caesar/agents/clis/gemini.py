@@ -34,7 +34,11 @@ def configure(task: CliTask) -> CliSettings:
     if not settings:
         return CliSettings(environment=environment)
     folder = _folder(task)
-    files = {} if folder is None else {f"{folder}/settings.json": json_text(settings)}
+    if folder is None:
+        moved = task.environ.get("GEMINI_CLI_HOME")
+        unreached = f"it reads its settings in {moved} (GEMINI_CLI_HOME), which is yours"
+        return CliSettings(environment=environment, unreached=unreached)
+    files = {f"{folder}/settings.json": json_text(settings)}
     return CliSettings(environment=environment, home_files=files)
 
 
@@ -69,6 +73,7 @@ CLI = KnownCli(
         "HOME",
     ),
     configure=configure,
+    repeatable=("--include-directories",),
     needs_result_line=True,
     # The relaunched child would outlive a signal to its parent.
     environment=MappingProxyType({"GEMINI_CLI_NO_RELAUNCH": "true"}),

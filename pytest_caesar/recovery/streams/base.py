@@ -93,6 +93,9 @@ class LineReader:
     """Byte strings, one of which stands in every line that carries the agent's own words,
     usage or an end; empty when every line must be decoded."""
 
+    tells_creation: ClassVar[bool] = True
+    """It says of a file that was written whether it is new."""
+
     def __init__(self) -> None:
         self.own_texts: list[OwnText] = []
         self.final: str | None = None
@@ -109,6 +112,9 @@ class LineReader:
     def read(self, line: Mapping[str, object], start: int, end: int) -> Iterable[StreamEvent]:
         """Read one decoded line, which stands at these bytes, and return its events."""
         raise NotImplementedError
+
+    def pass_over(self, line: bytes) -> None:
+        """Take note of a line that is not decoded, because only the words are wanted."""
 
     def close(self) -> Iterable[StreamEvent]:
         """Return what was held back until the stream ended."""

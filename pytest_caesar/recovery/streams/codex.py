@@ -42,7 +42,12 @@ class Codex(LineReader):
     name: ClassVar[str] = "codex"
     program: ClassVar[str] = "codex"
     verified: ClassVar[str] = "codex 0.171.0"
-    essential: ClassVar[tuple[bytes, ...]] = (b'"agent_message"', b'"turn.')
+    essential: ClassVar[tuple[bytes, ...]] = (b'"agent_message"', b'"turn.', b'"type":"error"')
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._complaint = ""
+        self._did_something = False
 
     @staticmethod
     @override
@@ -73,7 +78,8 @@ class Codex(LineReader):
             return [base.error(reason, fatal=True), base.finished("failed", reason)]
         elif kind == "error":
             # A note on a retry, or the reason that the next turn.failed repeats.
-            return [base.error(base.text(line, "message"), fatal=False)]
+            self._complaint = base.text(line, "message")
+            return [base.error(self._complaint, fatal=False)]
         elif kind not in _TOP:
             raise StrangeLineError(f"unknown type {kind!r}")
         return []
@@ -82,6 +88,7 @@ class Codex(LineReader):
         self, kind: str, item: Mapping[str, object], start: int, end: int
     ) -> Iterable[StreamEvent]:
         what = base.text(item, "type")
+        self._did_something = self._did_something or what != "error"
         done = kind == "item.completed"
         if what in _WHOLE and not done:
             return []
@@ -139,6 +146,18 @@ class Codex(LineReader):
                 exit_code=item.get("exit_code"),
                 output=_output(item),
             )
+
+    @override
+    def pass_over(self, line: bytes) -> None:
+        self._did_something = self._did_something or b'"item"' in line
+
+    @override
+    def reason(self) -> str | None:
+        if self.failed is None and not self.ended and self._complaint:
+            if self._did_something:
+                return f"the stream ends before its closing line, last with {self._complaint!r}"
+            return f"nothing but retries came, the last with {self._complaint!r}"
+        return super().reason()
 
     @override
     def usage(self) -> Usage:

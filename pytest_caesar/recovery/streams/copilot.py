@@ -1,8 +1,4 @@
-"""``copilot --output-format json``; unverified.
-
-Made from a capture of a run that failed at once and from what the reference reads, not
-checked against the current program.
-"""
+"""``copilot --output-format json``, checked on the output of Copilot CLI 1.0.102."""
 
 from __future__ import annotations
 
@@ -17,6 +13,7 @@ from pytest_caesar.recovery.tool_call import OWN_SERVER, from_text
 from pytest_caesar.recovery.usage import Usage, count
 
 _OWN = f"{OWN_SERVER}-"
+_WRITING = {"create": "created", "edit": "modified"}
 _FAMILIES = ("session.", "assistant.", "model.", "user.", "tool.", "hook.", "subagent.", "system.")
 
 
@@ -25,7 +22,7 @@ class Copilot(LineReader):
 
     name: ClassVar[str] = "copilot"
     program: ClassVar[str] = "copilot"
-    verified: ClassVar[str] = ""
+    verified: ClassVar[str] = "Copilot CLI 1.0.102"
     essential: ClassVar[tuple[bytes, ...]] = (
         b'"assistant.message"',
         b'"session.error"',
@@ -35,6 +32,7 @@ class Copilot(LineReader):
     def __init__(self) -> None:
         super().__init__()
         self._calls: dict[str, tuple[str, str]] = {}
+        self._files: dict[str, tuple[str, str]] = {}
         self._models: dict[str, int] = {}
 
     @staticmethod
@@ -79,6 +77,9 @@ class Copilot(LineReader):
                 nested=data.get("parentToolCallId") is not None,
             )
             self._calls[call] = (tool, summary)
+            path = base.word(arguments, "path")
+            if tool in _WRITING and path:
+                self._files[call] = (path, _WRITING[tool])
             return [base.tool_use(tool, call, summary, "started")]
         if kind == "tool.execution_complete":
             call = base.optional_text(data, "toolCallId")
@@ -96,7 +97,11 @@ class Copilot(LineReader):
                 output=base.word(result, "content") if isinstance(result, dict) else None,
                 at=from_text(line.get("timestamp")),
             )
-            return [base.tool_use(tool, call, summary, status)]
+            events = [base.tool_use(tool, call, summary, status)]
+            path, action = self._files.pop(call, ("", ""))
+            if path and not failed:
+                events.append(base.file_changed(path, action))
+            return events
         return []
 
     def _count(self, message: Mapping[str, object], *, nested: bool) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "Translator",
     "detect",
     "open_translator",
+    "tells_creation",
     "translate",
 ]
 
@@ -45,6 +46,12 @@ def open_translator(dialect: str) -> Translator | None:
     """Return a translator for one stream, or None when no dialect has that name."""
     reader = DIALECTS.get(dialect)
     return Translator(reader()) if reader else None
+
+
+def tells_creation(dialect: str) -> bool:
+    """Tell whether a stream says of a file that was written whether it is new."""
+    reader = DIALECTS.get(dialect)
+    return reader is None or reader.tells_creation
 
 
 def translate(dialect: str, data: bytes, *, words_only: bool = False) -> StreamReading:

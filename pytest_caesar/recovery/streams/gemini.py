@@ -37,6 +37,8 @@ class Gemini(LineReader):
     verified: ClassVar[str] = "Gemini CLI 0.61.0"
     essential: ClassVar[tuple[bytes, ...]] = (b'"message"', b'"tool_use"', b'"result"', b'"error"')
 
+    tells_creation: ClassVar[bool] = False
+
     def __init__(self) -> None:
         super().__init__()
         self._chunks: list[str] = []

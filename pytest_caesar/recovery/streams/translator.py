@@ -136,6 +136,7 @@ class Translator:
             self._skip("stream-line-not-json", "not a JSON object")
             return
         if self._essential and not any(name in stripped for name in self._essential):
+            self._reader.pass_over(stripped)
             return
         try:
             value = json.loads(stripped)

@@ -46,8 +46,11 @@ def explain_word(
     if isinstance(teller, Run):
         reason = why_not(teller, wanted)
         process = [f"process: {process_line(teller)}"]
-        if teller.source == "synthesized" and teller.raw_log.strip():
-            ending.append(f"raw.log ends: {_last_line(teller.raw_log)}")
+        if teller.source == "synthesized":
+            logs = {"raw.log": teller.raw_log, "stderr.log": teller.evidence.stderr_log}
+            ending += [
+                f"{name} ends: {_last_line(log)}" for name, log in logs.items() if log.strip()
+            ]
         place = task_directory(teller)
     else:
         reason = why_not_kept(teller, wanted)

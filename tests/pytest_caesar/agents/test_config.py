@@ -305,7 +305,7 @@ def test_a_mistake_is_named_with_file_line_key_found_and_expected(text: str, mes
         pytest.param(
             'args = ["{{prompt}}", "{{modle}}"]',
             "agent[0].args: unknown token {{modle}}; known are {{prompt}}, {{workspace}}, "
-            '{{taskDir}}, {{reportPath}}, {{model}}; did you mean "model"?',
+            '{{taskDir}}, {{reportPath}}, {{model}}, {{modelUrl}}; did you mean "model" or "modelUrl"?',
             id="token",
         ),
         pytest.param(

@@ -220,7 +220,7 @@ def test_any_other_agent_is_launched_from_its_template() -> None:
 
 def test_every_entry_says_whether_it_was_checked() -> None:
     checked = {cli.id for cli in CATALOGUE.values() if cli.checked}
-    assert checked == {"codex", "opencode", "gemini"}
+    assert checked == {"codex", "opencode", "gemini", "copilot"}
 
 
 def test_exit_codes_have_a_meaning_where_one_is_known() -> None:

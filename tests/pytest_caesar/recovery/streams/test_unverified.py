@@ -13,7 +13,7 @@ from tests.pytest_caesar.recovery.streams.lines import events, numbers, read, sk
 def test_which_dialects_are_verified_is_said() -> None:
     verified = {name for name, reader in DIALECTS.items() if reader.verified}
 
-    assert verified == {"codex", "opencode", "gemini"}
+    assert verified == {"codex", "opencode", "gemini", "copilot"}
 
 
 class TestClaude:
@@ -140,6 +140,23 @@ class TestCopilot:
         reading = read("copilot", {**self.END, "exitCode": code})
 
         assert skipped(reading)[0].startswith("line 1 of the copilot stream was skipped: exitCode")
+
+    def test_a_file_that_was_created_or_edited_has_changed(self) -> None:
+        reading = read(
+            "copilot",
+            *(
+                self.line(
+                    "tool.execution_start", toolName=name, toolCallId=name, arguments={"path": "/a"}
+                )
+                for name in ("create", "edit", "view")
+            ),
+            self.line("tool.execution_complete", toolCallId="create", success=True),
+            self.line("tool.execution_complete", toolCallId="edit", success=False),
+            self.line("tool.execution_complete", toolCallId="view", success=True),
+            self.END,
+        )
+        changed = [event.fields for event in reading.events if event.type == "file_changed"]
+        assert changed == [{"path": "/a", "action": "created"}]
 
 
 class TestAntigravity:
