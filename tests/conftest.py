@@ -38,6 +38,7 @@ def _outside_of_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let inner test runs behave the same on a developer's machine and elsewhere."""
     for name in (
         *("CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS"),
+        *("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"),
         *("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"),
     ):
         monkeypatch.delenv(name, raising=False)

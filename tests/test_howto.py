@@ -94,7 +94,7 @@ def test_it_works_as_it_is_told(page: Path, pytester: pytest.Pytester, shell: Sh
     ran = 0
     for name, language, text in BLOCK.findall(page.read_text("utf-8")):
         if name:
-            (pytester.path / name).parent.mkdir(exist_ok=True)
+            (pytester.path / name).parent.mkdir(parents=True, exist_ok=True)
             (pytester.path / name).write_text(text, "utf-8")
         elif language == "console":
             for command, expected in commands(text):

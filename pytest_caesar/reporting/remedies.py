@@ -49,6 +49,8 @@ REMEDIES: Final = {
     "events-cut": "Write fewer events.",
     "events-restarted": "Only append to `events.jsonl`.",
     "workspace-unverified": "See the message; without git nobody can tell what changed.",
+    "project-changed": "Keep the agent in its workspace; in a repository where others work, too, it may have been somebody else.",
+    "project-unverified": "See the message.",
     "not-in-patch": "Look at the path itself; remove the nested repository where it is not meant.",
     "history-rewritten": "Let the agent commit on top of `base_ref`, or not at all.",
     "branch-switched": "Let the agent stay on its branch.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
+import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.settings.settings import Settings
+
+ANNOTATES: Final = "pytest_github_actions_annotate_failures"
+"""Name under which the plugin for annotations is registered."""
 
 GIT_TIMEOUT: Final = 10.0
 """Seconds that git may take to name the commit."""
@@ -152,6 +157,27 @@ class SessionResults:
                 "--caesar-html", settings.html_path, page.encode("utf-8", "backslashreplace")
             )
         return problems
+
+    def tell_github(self, document: Mapping[str, Any]) -> list[str]:
+        """Add to the summary of the step; return the annotations, a line each."""
+        from pytest_caesar.reporting.ci.annotations import annotation_lines  # noqa: PLC0415 - in CI
+        from pytest_caesar.reporting.ci.step_summary import (  # noqa: PLC0415 - in CI
+            MAX_BYTES,
+            step_summary,
+        )
+
+        path = os.environ.get("GITHUB_STEP_SUMMARY")
+        if path:
+            # A summary that cannot be written is no reason to fail.
+            with contextlib.suppress(OSError), Path(path).open("ab") as file:
+                room = MAX_BYTES - file.tell()
+                file.write(step_summary(document, room=room).encode())
+        if self._config.pluginmanager.hasplugin(ANNOTATES):
+            return []  # it makes one for each failure
+        root = Path(os.environ.get("GITHUB_WORKSPACE") or self._config.rootpath)
+        rootdir = self._config.rootpath
+        inside = rootdir.is_relative_to(root)
+        return annotation_lines(document, folder=str(rootdir.relative_to(root)) if inside else "")
 
 
 def _written(option: str, path: Path, data: bytes) -> list[str]:

@@ -99,6 +99,7 @@ class CaesarSession:
         self.summaries: list[Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]] = []
         self.document_parts: dict[str, Callable[[], Any]] = {}
         self.results: SessionResults | None = None
+        self._github: list[str] = []
         self._executions: dict[str, int] = {}
         self._executed = config.stash[EXECUTED] = ExecutedTests()
         self._current: TestState | None = None
@@ -312,6 +313,8 @@ class CaesarSession:
         if problems:
             self.problems += problems
             session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
+        if self.settings.ci and (self.records or self.agents):
+            self._github = self.results.tell_github(document)
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter, exitstatus: int) -> None:
         """Count the runs, and say what to do when nothing was collected."""
@@ -346,6 +349,9 @@ class CaesarSession:
             terminalreporter.write_sep("-", "caesar")
             for line in lines:
                 terminalreporter.write_line(line)
+        for command in self._github:
+            terminalreporter.ensure_newline()
+            terminalreporter.write_line(command)
 
     def _shown(self, path: Path) -> str:
         start = self.config.invocation_params.dir

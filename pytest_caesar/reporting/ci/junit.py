@@ -63,8 +63,9 @@ def junit_xml(cases: Sequence[Case], problems: Sequence[str] = ()) -> str:
 
 def _names(case: Case, last: Attempt) -> dict[str, str]:
     """Return names as pytest writes them; a case with trials without its trial."""
-    nodeid = case.test if case.verdict or last.trial is not None else last.test
+    trials = bool(case.verdict) or last.trial is not None
+    nodeid = case.test if trials else last.test
     module, _, name = printable(nodeid).partition("::")
-    agent = f"[{printable(case.agent)}]" if nodeid == case.test and case.agent else ""
+    agent = f"[{printable(case.agent)}]" if trials and case.agent else ""
     parts = [module.removesuffix(".py").replace("/", "."), *name.split("::")[:-1]]
     return {"classname": ".".join(parts), "name": f"{name.rpartition('::')[2] or module}{agent}"}
