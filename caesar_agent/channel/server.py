@@ -152,7 +152,7 @@ class ChannelServer:
 
         def announce(question_id: str) -> None:
             events = MailboxEvents(self._directory, task_id=self._mailbox.task_id, log=self._events)
-            problem = events.tell_question(question_id, question, options)
+            problem = events.add_question(question_id, question, options)
             if problem:
                 print(f"{NAME}: the question is not in the event log: {problem}", file=sys.stderr)
 

@@ -63,8 +63,8 @@ def _tell(mailbox: Mailbox, question: QuestionFile, text: str) -> str:
     from caesar_agent.mailbox.question_events import MailboxEvents  # noqa: PLC0415 - only when answered
 
     events = MailboxEvents(mailbox.directory, task_id=mailbox.task_id)
-    problem = events.tell_question(question.id, question.question, question.options)
-    return problem or events.tell_answer(question.id, text)
+    problem = events.add_question(question.id, question.question, question.options)
+    return problem or events.add_answer(question.id, text)
 
 
 def _refuse(text: str, code: int) -> int:

@@ -54,7 +54,7 @@ class Narrator:
     def _warn(self, text: str) -> None:
         tell(f"caesar: {printable(text)}\n")
 
-    def tell_started(self, *, agent: str, command: str) -> None:
+    def emit_started(self, *, agent: str, command: str) -> None:
         """Append ``started``, unless the orchestrator has."""
         if self._path is not None and not _has_started(self._path):
             self.tell("started", agent=agent, command=command)

@@ -34,11 +34,11 @@ class MailboxEvents:
         self._task_id = task_id
         self._log = log or EventLog(directory.events_file)
 
-    def tell_question(self, question_id: str, question: str, options: Sequence[str]) -> str:
+    def add_question(self, question_id: str, question: str, options: Sequence[str]) -> str:
         """Tell that a question was asked; return what went wrong, or ""."""
         return self._tell("question", question_id, question=question, options=list(options))
 
-    def tell_answer(self, question_id: str, answer: str) -> str:
+    def add_answer(self, question_id: str, answer: str) -> str:
         """Tell that a question was answered; return what went wrong, or ""."""
         return self._tell("answer", question_id, answer=answer)
 

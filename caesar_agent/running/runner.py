@@ -136,7 +136,7 @@ class _Session:
         __tracebackhide__ = True
         try:
             try:
-                self._narrator.tell_started(agent=self._task.agent, command=shlex.join(sys.argv))
+                self._narrator.emit_started(agent=self._task.agent, command=shlex.join(sys.argv))
                 if refusal := _refusal(main, self._agent):
                     return self._wrong(refusal)
                 returned: object = await_result(main(self._agent))

@@ -124,7 +124,7 @@ class QuestionResponder:
 
     def _meet(self, question: AskedQuestion) -> None:
         self._known.add(question.id)
-        problem = self._events.tell_question(question.id, question.question, question.options)
+        problem = self._events.add_question(question.id, question.question, question.options)
         self._note_unwritable(problem)
 
     def _receive(self, question: AskedQuestion) -> None:
@@ -172,7 +172,7 @@ class QuestionResponder:
         if self._mailbox.poll(question.id) is not None:
             return  # the agent has given up, or somebody else was first
         # Told before it can be read, so that the order of events is always the same.
-        self._note_unwritable(self._events.tell_answer(question.id, text))
+        self._note_unwritable(self._events.add_answer(question.id, text))
         try:
             self._mailbox.answer(question.id, text)
         except (CaesarError, OSError) as error:
@@ -208,7 +208,7 @@ class QuestionResponder:
                     f"and had no answer: {ENDINGS.get(question.state, question.state)}",
                 )
             if question.answer is not None and question.id not in self._answered:
-                self._note_unwritable(self._events.tell_answer(question.id, question.answer))
+                self._note_unwritable(self._events.add_answer(question.id, question.answer))
                 if self._answers.policy == "fail":
                     self._note(
                         "answer-foreign",

@@ -18,8 +18,8 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.help_texts import in_options
-from pytest_caesar.commands.run_page import describe_run, tell_how_to_answer, width_of
-from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, left_by
+from pytest_caesar.commands.run_page import describe_run, show_how_to_answer, width_of
+from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, interrupted_run_of
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.project_root import project_around
@@ -124,9 +124,9 @@ def run(args: argparse.Namespace) -> int:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
             result = _delegate(args)
         except CaesarError as error:
-            return _told_failure(args, error, USAGE_ERROR)
+            return _show_failure(args, error, USAGE_ERROR)
         except KeyboardInterrupt as error:
-            return _told_interruption(args, error)
+            return _show_interruption(args, error)
         code = 0 if result.succeeded and not is_refuted(result) else 1
         return _told(args, result, code)
 
@@ -137,7 +137,7 @@ def _told(args: argparse.Namespace, result: Run, code: int) -> int:
     return _print(describe_run(result, width=width_of(sys.stdout)), code)
 
 
-def _told_failure(args: argparse.Namespace, error: CaesarError, code: int) -> int:
+def _show_failure(args: argparse.Namespace, error: CaesarError, code: int) -> int:
     if args.json:
         failure = failure_as_json(error, agent=args.agent)
         failure["error"]["message"] = in_options(failure["error"]["message"])
@@ -166,7 +166,7 @@ class DelegationInterruptedError(CaesarError):
         )
 
 
-def _told_interruption(args: argparse.Namespace, error: KeyboardInterrupt) -> int:
+def _show_interruption(args: argparse.Namespace, error: KeyboardInterrupt) -> int:
     """Tell of the run as far as it came; ``diff``, ``apply`` and ``clean`` work on it."""
     code = INTERRUPTED
     if isinstance(error, Interruption):
@@ -174,7 +174,7 @@ def _told_interruption(args: argparse.Namespace, error: KeyboardInterrupt) -> in
         if isinstance(error.result, Run):
             tell("pytest-caesar: interrupted; the agent was stopped\n")
             return _told(args, error.result, code)
-    return _told_failure(args, DelegationInterruptedError(left=left_by(error)), code)
+    return _show_failure(args, DelegationInterruptedError(left=interrupted_run_of(error)), code)
 
 
 def _project(args: argparse.Namespace) -> Path:
@@ -266,6 +266,6 @@ def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
             line = f"{one_line(event.type, limit=20):>12}  {one_line(describe(event))}\n"
             tell(line)
         if args.channel:
-            tell_how_to_answer(event, project)
+            show_how_to_answer(event, project)
 
     return listen

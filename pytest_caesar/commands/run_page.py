@@ -140,7 +140,7 @@ def how_to_answer(event: Event, project: Path) -> str:
     return printable(f'caesar-agent answer {shlex.quote(str(place))} {ident} "…"')
 
 
-def tell_how_to_answer(event: Event, project: Path) -> None:
+def show_how_to_answer(event: Event, project: Path) -> None:
     """Print it on stderr, where questions are shown too."""
     command = how_to_answer(event, project)
     if command:

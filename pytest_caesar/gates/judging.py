@@ -81,7 +81,7 @@ def judge_run(
                     else _run_command(gate, run, environment, settings, cancelled)
                 )
             else:
-                result, sides = _hear(gate, run)
+                result, sides = _ask_judge(gate, run)
                 results.append(result)
                 dimensions.update(sides)
     return replace(run, gates=tuple(results), dimensions=dimensions).judged()
@@ -180,7 +180,7 @@ def _note(outcome: Outcome, timeout: float) -> str:
     return f"(the gate was ended by {outcome.signal})" if outcome.signal else ""
 
 
-def _hear(gate: ModelGate, run: Run) -> tuple[GateResult, Mapping[str, DimensionFeedback]]:
+def _ask_judge(gate: ModelGate, run: Run) -> tuple[GateResult, Mapping[str, DimensionFeedback]]:
     begun = monotonic()
     try:
         said = gate.judge(run)

@@ -27,7 +27,7 @@ from pytest_caesar.orchestrator.attendants import Attendants
 from pytest_caesar.orchestrator.collect_evidence import collect_evidence
 from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
 from pytest_caesar.orchestrator.executor import LiveAgent, Performer
-from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, noted
+from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, mark_interrupted
 from pytest_caesar.orchestrator.live_events import Narration
 from pytest_caesar.orchestrator.nested.child_orchestrator import Nest, Parent
 from pytest_caesar.orchestrator.nested.server import Inherited
@@ -116,7 +116,7 @@ class Delegation:
             undo.callback(remove, workspace, task_id=self.task_id)
             closing.callback(release, workspace)
             start = self._start(directory, workspace, closing)
-            closing.enter_context(noted(InterruptedRun(directory.path, workspace.path)))
+            closing.enter_context(mark_interrupted(InterruptedRun(directory.path, workspace.path)))
             tree = workspace.path.resolve()
             watch = ConfigurationWatch.begin(self.project)
             attendants = self._attendants(start, workspace)

@@ -24,7 +24,7 @@ class InterruptedRun:
 
 
 @contextmanager
-def noted(left: InterruptedRun) -> Iterator[None]:
+def mark_interrupted(left: InterruptedRun) -> Iterator[None]:
     """Let an exception that comes through carry what it leaves; the outermost one counts."""
     try:
         yield
@@ -33,7 +33,7 @@ def noted(left: InterruptedRun) -> Iterator[None]:
         raise
 
 
-def left_by(error: BaseException) -> InterruptedRun | None:
+def interrupted_run_of(error: BaseException) -> InterruptedRun | None:
     """Return what an exception leaves, or None when no agent was to be started yet."""
     left = getattr(error, _NAME, None)
     return left if isinstance(left, InterruptedRun) else None

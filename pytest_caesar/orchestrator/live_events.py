@@ -24,7 +24,7 @@ from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
-from pytest_caesar.supervision.time_left import told_seconds
+from pytest_caesar.supervision.time_left import format_seconds
 
 STREAM_CHUNK = 1024 * 1024
 """Bytes of a native stream that one poll reads at most, so that supervision goes on beside it."""
@@ -130,7 +130,7 @@ class Narration:
         if self._complete:
             pass  # it has its end already
         elif outcome.timed_out:
-            deadline = told_seconds(self._task.deadline_ms)
+            deadline = format_seconds(self._task.deadline_ms)
             text = f"the deadline of {deadline} passed; the agent was ended"
             self._append(type="error", message=text, fatal=True)
         elif outcome.status == "cancelled":
@@ -150,7 +150,7 @@ class Narration:
                 reading = None
         reading = reading or self._read_all()
         self.events = reading.events
-        self.diagnostics = (*reading.diagnostics, *cut, *self._unheard())
+        self.diagnostics = (*reading.diagnostics, *cut, *self._lost_event_findings())
         if self._unwritable is not None:
             self.diagnostics = (*self.diagnostics, self._unwritable)
         self.poll()
@@ -209,7 +209,7 @@ class Narration:
         self.stream = self._translator.close()
         return [] if self._silent else found
 
-    def _unheard(self) -> list[Diagnostic]:
+    def _lost_event_findings(self) -> list[Diagnostic]:
         """Tell of questions where there was no channel, so that nobody could answer."""
         if self._task.channel is not None:
             return []

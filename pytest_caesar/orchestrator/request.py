@@ -22,8 +22,8 @@ DEFAULT_TIMEOUT = 600.0
 """Seconds an agent has when nobody says otherwise. Source: the reference, ``default_timeout``."""
 
 Mode = Literal["read-only", "write"]
-IsolationWish = Literal["auto", "worktree", "inplace"]
-NetworkWish = Literal["auto", "on", "off"]
+RequestedIsolation = Literal["auto", "worktree", "inplace"]
+RequestedNetwork = Literal["auto", "on", "off"]
 
 
 class RequestFields(TypedDict, total=False):
@@ -36,11 +36,11 @@ class RequestFields(TypedDict, total=False):
     constraints: Iterable[str]
     acceptance_criteria: Iterable[str]
     mode: Mode | None
-    isolation: IsolationWish | None
+    isolation: RequestedIsolation | None
     timeout: float | None
     role: str | None
     model: str | None
-    network: NetworkWish | None
+    network: RequestedNetwork | None
     channel: bool | None
     workspace: Path | str | None
     base_ref: str | None
@@ -79,11 +79,11 @@ class Request:
     constraints: tuple[str, ...] = ()
     acceptance_criteria: tuple[str, ...] = ()
     mode: Mode = "write"
-    isolation: IsolationWish = "auto"
+    isolation: RequestedIsolation = "auto"
     timeout: float = DEFAULT_TIMEOUT
     role: str | None = None
     model: str | None = None
-    network: NetworkWish = "auto"
+    network: RequestedNetwork = "auto"
     channel: bool = False
     workspace: Path | None = None
     base_ref: str | None = None
@@ -142,8 +142,8 @@ class Request:
                 problem="the objective is empty: say in a sentence what the agent is to do"
             )
         _one_of("mode", self.mode, get_args(Mode))
-        _one_of("isolation", self.isolation, get_args(IsolationWish))
-        _one_of("network", self.network, get_args(NetworkWish))
+        _one_of("isolation", self.isolation, get_args(RequestedIsolation))
+        _one_of("network", self.network, get_args(RequestedNetwork))
         _texts("constraints", self.constraints)
         _texts("acceptance_criteria", self.acceptance_criteria)
         _texts("promised", self.promised)

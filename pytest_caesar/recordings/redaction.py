@@ -38,7 +38,7 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for name, value in environ.items():
         secret = value if _NAME.search(name.upper()) else _password(value)
-        if secret is not None and _is_telling(secret.strip()):
+        if secret is not None and _is_significant(secret.strip()):
             found[name] = secret
     return found
 
@@ -53,7 +53,7 @@ def parts_of(secret: str) -> list[str]:
     return [
         secret,
         *(line for line in lines if len(line) >= MIN_LINE and len(lines) > 1),
-        *([password] if password is not None and _is_telling(password) else []),
+        *([password] if password is not None and _is_significant(password) else []),
     ]
 
 
@@ -88,5 +88,5 @@ def _password(value: str) -> str | None:
     return found[1] if found else None
 
 
-def _is_telling(value: str) -> bool:
+def _is_significant(value: str) -> bool:
     return len(value) >= MIN_SECRET and not value.isdigit() and value.lower() not in _WORDS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from caesar_agent.console import one_line, printable
 from pytest_caesar.reporting.activity_lines import command_lines, usage_line
 from pytest_caesar.reporting.sources import missing_report
-from pytest_caesar.supervision.time_left import told_seconds
+from pytest_caesar.supervision.time_left import format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ def process_line(run: Run) -> str:
         end = "no exit code"
     words = [end]
     if outcome.timed_out:
-        words.append(f"the deadline of {told_seconds(run.task.deadline_ms)} passed")
+        words.append(f"the deadline of {format_seconds(run.task.deadline_ms)} passed")
     if outcome.killed_after_report:
         words.append("ended by the orchestrator after it had delivered its report")
     if outcome.leaked:

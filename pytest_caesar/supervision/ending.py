@@ -76,9 +76,9 @@ def outcome_of(
         duration_ms=duration_ms,
         leaked=tuple(leaked),
         diagnostics=(
-            *tell_ending(ending.why, delivered=after_report),
-            *tell_leaked(leaked),
-            *(tell_unkillable(pid, readable(name)) for pid, name in ending.survivors),
+            *ending_findings(ending.why, delivered=after_report),
+            *leaked_findings(leaked),
+            *(unkillable_finding(pid, readable(name)) for pid, name in ending.survivors),
             *diagnostics,
         ),
     )
@@ -109,7 +109,7 @@ def signal_name(number: int | None) -> str | None:
         return f"SIGRTMIN+{number - first}" if first and number >= first else f"signal {number}"
 
 
-def tell_ending(why: str, *, delivered: bool) -> list[Diagnostic]:
+def ending_findings(why: str, *, delivered: bool) -> list[Diagnostic]:
     """Say why an agent did not end by itself, or nothing."""
     if delivered:
         text = "the agent delivered its report but did not exit, and was ended; the report stands"
@@ -120,7 +120,7 @@ def tell_ending(why: str, *, delivered: bool) -> list[Diagnostic]:
     return []
 
 
-def tell_leaked(leaked: Sequence[LeakedProcess]) -> list[Diagnostic]:
+def leaked_findings(leaked: Sequence[LeakedProcess]) -> list[Diagnostic]:
     """Name what an agent left behind."""
     more = "the agent left more processes behind than are named; they were ended"
     rest = [Diagnostic(code="process-leaked", message=more)] if len(leaked) >= MAX_LEFT else []
@@ -137,7 +137,7 @@ def tell_leaked(leaked: Sequence[LeakedProcess]) -> list[Diagnostic]:
     return named + rest
 
 
-def tell_unkillable(pid: int, name: str) -> Diagnostic:
+def unkillable_finding(pid: int, name: str) -> Diagnostic:
     """Name a process that could not be ended."""
     return Diagnostic(
         code="process-unkillable",
@@ -148,7 +148,7 @@ def tell_unkillable(pid: int, name: str) -> Diagnostic:
     )
 
 
-def tell_lost() -> Diagnostic:
+def lost_finding() -> Diagnostic:
     """Say that nobody saw the agent end."""
     return Diagnostic(
         code="supervision-lost",

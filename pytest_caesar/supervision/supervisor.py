@@ -15,7 +15,13 @@ from caesar_agent.clock import monotonic
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.supervision import processes
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.ending import Asked, Ending, outcome_of, tell_lost, tell_unkillable
+from pytest_caesar.supervision.ending import (
+    Asked,
+    Ending,
+    lost_finding,
+    outcome_of,
+    unkillable_finding,
+)
 from pytest_caesar.supervision.monitors import process_tree
 from pytest_caesar.supervision.monitors.messages import Link
 from pytest_caesar.supervision.monitors.monitor import (
@@ -335,7 +341,9 @@ class _Run:
         for pid in found:
             how: Any = by.get(pid, "descendant")
             self.strangers.append(LeakedProcess(pid=pid, name=names[pid], found_by=how))
-        self.diagnostics += [tell_unkillable(process.pid, names[process.pid]) for process in left]
+        self.diagnostics += [
+            unkillable_finding(process.pid, names[process.pid]) for process in left
+        ]
 
     def _overlooked(self) -> list[Process]:
         """Return what is below the monitor after its word that nothing is.
@@ -367,7 +375,7 @@ class _Run:
             found += processes.below(self.monitor.pid)
             self.monitor.send(signal.SIGKILL)
         processes.end(found, grace=0, patience=KILL_WAIT)
-        self.diagnostics.append(tell_lost())
+        self.diagnostics.append(lost_finding())
 
 
 def _open_stdin(data: bytes | None) -> int:

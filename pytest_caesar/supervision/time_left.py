@@ -12,7 +12,7 @@ GRACE_SHARE: Final = 0.25
 """Most of what is left that the grace between SIGTERM and SIGKILL may take."""
 
 
-def told_seconds(milliseconds: int) -> str:
+def format_seconds(milliseconds: int) -> str:
     """Say a deadline in seconds, the same wherever it is told."""
     return f"{round(milliseconds / 1000, 2):.12g} s"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from caesar_agent.console import one_line
 from caesar_agent.va.task_unit import FailureType
 from pytest_caesar.runs.judgement import gate_ending, missing_outputs
-from pytest_caesar.supervision.time_left import told_seconds
+from pytest_caesar.supervision.time_left import format_seconds
 
 if TYPE_CHECKING:
     from pytest_caesar.runs.run import Run
@@ -36,7 +36,7 @@ def cause_of(run: Run) -> Cause | None:
 def _of_the_process(run: Run) -> Cause | None:
     outcome = run.outcome
     if outcome.timed_out:
-        return Cause("timeout", f"the deadline of {told_seconds(run.task.deadline_ms)} passed")
+        return Cause("timeout", f"the deadline of {format_seconds(run.task.deadline_ms)} passed")
     if outcome.status == "cancelled":
         return Cause("unknown", "the task was cancelled")
     if outcome.signal and not outcome.killed_after_report:

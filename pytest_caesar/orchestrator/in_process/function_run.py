@@ -19,11 +19,11 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.processes.interruption import Interrupted
 from caesar_agent.running.runner import FAILED, execute
 from pytest_caesar.orchestrator.in_process.alarm import Alarm
-from pytest_caesar.orchestrator.in_process.leaked_processes import Before, end_offspring
+from pytest_caesar.orchestrator.in_process.leaked_processes import Before, end_leaked_processes
 from pytest_caesar.orchestrator.in_process.loading import load_function
 from pytest_caesar.orchestrator.in_process.process_state import Streams, process_state
 from pytest_caesar.supervision.cancellation import Cancellation, let_through
-from pytest_caesar.supervision.ending import tell_ending, tell_leaked, tell_unkillable
+from pytest_caesar.supervision.ending import ending_findings, leaked_findings, unkillable_finding
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 from pytest_caesar.supervision.reaper import guarded
 from pytest_caesar.supervision.supervisor import GRACE
@@ -123,15 +123,15 @@ def run_function(  # noqa: PLR0913 - all by name, and all are facts of one call
             ):
                 code = _call(target, import_root, alarm)
         finally:
-            leaked, unkillable = end_offspring(before, task_directory)
+            leaked, unkillable = end_leaked_processes(before, task_directory)
     return _outcome(
         alarm,
         code,
         duration_ms=round((monotonic() - begun) * 1000),
         leaked=leaked,
         diagnostics=[
-            *(tell_unkillable(process.pid, process.name) for process in unkillable),
-            *_tell_threads(set(threading.enumerate()) - threads),
+            *(unkillable_finding(process.pid, process.name) for process in unkillable),
+            *_thread_findings(set(threading.enumerate()) - threads),
         ],
     )
 
@@ -254,7 +254,7 @@ def _outcome(
     status: Any = "succeeded" if code == 0 else "failed"
     if timed_out:
         status = "timed_out"
-        diagnostics = [*tell_ending("deadline", delivered=False), *diagnostics]
+        diagnostics = [*ending_findings("deadline", delivered=False), *diagnostics]
     elif alarm.why == "cancelled":
         status = "cancelled"
     if late:
@@ -269,11 +269,11 @@ def _outcome(
         timed_out=timed_out,
         duration_ms=duration_ms,
         leaked=tuple(leaked),
-        diagnostics=(*diagnostics, *tell_leaked(leaked)),
+        diagnostics=(*diagnostics, *leaked_findings(leaked)),
     )
 
 
-def _tell_threads(left: set[threading.Thread]) -> list[Diagnostic]:
+def _thread_findings(left: set[threading.Thread]) -> list[Diagnostic]:
     return [
         Diagnostic(
             code="thread-left",

@@ -43,7 +43,9 @@ class Before:
         return cls(children, threads)
 
 
-def end_offspring(before: Before, task_directory: str) -> tuple[list[LeakedProcess], list[Process]]:
+def end_leaked_processes(
+    before: Before, task_directory: str
+) -> tuple[list[LeakedProcess], list[Process]]:
     """End what the function left behind.
 
     Children of this thread, and of threads that came since, are its own; so is
@@ -85,7 +87,7 @@ Found = dict[int, tuple[Process, Literal["descendant", "environment"]]]
 
 def _left_behind(before: Before, task_directory: str) -> Found:
     found: Found = {}
-    new = set(_own_children(before)) - before.children - {reaper_pid()}
+    new = set(_children_of_ours(before)) - before.children - {reaper_pid()}
     for pid in new:
         process = Process.of(pid)
         if process is not None:
@@ -98,7 +100,7 @@ def _left_behind(before: Before, task_directory: str) -> Found:
     return found
 
 
-def _own_children(before: Before) -> list[int]:
+def _children_of_ours(before: Before) -> list[int]:
     if _BY_THREAD:
         mine = threading.get_native_id()
         # Delegations of ours may have begun meanwhile, when the function asked for them.

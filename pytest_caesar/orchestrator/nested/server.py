@@ -103,7 +103,7 @@ class Inherited:
 
 
 @dataclass(slots=True)
-class _Errand:
+class _NestedRun:
     request: DelegationFile
     mode: Mode
     pending: PendingRun
@@ -144,7 +144,7 @@ class NestedServer:
         self._start = start
         self._ends = 0.0
         self._waiting: deque[DelegationFile] = deque()
-        self._running: list[_Errand] = []
+        self._running: list[_NestedRun] = []
         self._runs: dict[str, Run] = {}
         self._order: list[str] = []
         self._found: list[Diagnostic] = []
@@ -226,7 +226,7 @@ class NestedServer:
                 continue
             mode = self._mode(request)
             try:
-                self._running.append(self._errand(request, mode))
+                self._running.append(self._nested_run(request, mode))
             except CaesarError as error:
                 self._refuse(request, str(error))
             except Exception as error:  # noqa: BLE001 - nobody would hear of it in a thread
@@ -241,13 +241,13 @@ class NestedServer:
     def _mode(self, request: DelegationFile) -> Mode:
         return request.mode or self._asker.mode
 
-    def _errand(self, request: DelegationFile, mode: Mode) -> _Errand:
+    def _nested_run(self, request: DelegationFile, mode: Mode) -> _NestedRun:
         asker = replace(self._asker, left=self.left())
         refusal = refuse(asker, name=request.agent, mode=mode, available=self._team.names())
         if refusal is not None:
             raise _RefusedError(reason=refusal)
         target = self._team.find(request.agent)
-        return _Errand(request, mode, self._start(request, target, mode, self.left))
+        return _NestedRun(request, mode, self._start(request, target, mode, self.left))
 
     def _heed(self) -> None:
         """End those for whom nobody waits any more."""
