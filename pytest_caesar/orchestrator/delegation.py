@@ -46,6 +46,7 @@ from pytest_caesar.runs.record import keep_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
 from pytest_caesar.supervision.cancellation import Cancellation
+from pytest_caesar.supervision.ending import doubt_of
 from pytest_caesar.supervision.environment import search_path
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
@@ -123,7 +124,7 @@ class Delegation:
             outcome = self._supervise(start, workspace, attendants, undo)
             # Gates are asked of this very tree, so nobody else may write to it before.
             kept = replace(workspace, lock=None) if self.request.gates else workspace
-            observation = observe(kept)
+            observation = observe(kept, doubt=doubt_of(outcome))
             evidence = collect_evidence(start, outcome, observation)
             told = frozenset(tree / change.path for change in observation.changes)
             findings = (

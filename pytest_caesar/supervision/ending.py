@@ -157,3 +157,19 @@ def lost_finding() -> Diagnostic:
             "so how the agent ended is unknown; what could be found of its processes was ended"
         ),
     )
+
+
+def doubt_of(outcome: Outcome) -> str:
+    """Say why a process of an agent may still be at work after its end, or ""."""
+    codes = {found.code for found in outcome.diagnostics}
+    if "supervision-lost" in codes:
+        return (
+            "What changed cannot be verified: the process that watched over the agent is gone, "
+            "and a process of the agent that nobody found may still write."
+        )
+    if "process-unkillable" in codes:
+        return (
+            "What changed cannot be verified: a process of the agent could not be ended, "
+            "and may still write."
+        )
+    return ""

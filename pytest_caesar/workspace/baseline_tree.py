@@ -10,8 +10,10 @@ from pathlib import Path
 
 from pytest_caesar.workspace import submodules
 from pytest_caesar.workspace.closed_folders import open_up
+from pytest_caesar.workspace.file_systems import times_tell
+from pytest_caesar.workspace.filtered_files import clean_filtered, used_filters
 from pytest_caesar.workspace.git import Git
-from pytest_caesar.workspace.git_directory import MAX_INDEX_BYTES
+from pytest_caesar.workspace.index_file import without_bits, without_zero_times
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.quiet_git import quiet_git
 from pytest_caesar.workspace.repository_state import (
@@ -24,19 +26,21 @@ from pytest_caesar.workspace.repository_state import (
 )
 from pytest_caesar.workspace.rules import merge_attribute_rules
 from pytest_caesar.workspace.state_before import (
+    MAX_INDEX_BYTES,
     Snapshot,
     is_within,
     observer_config,
     read_plain_file,
 )
 
+FIRST_SECOND = 10**9
+"""Time of an index, in ns, than which no file is older: git compares all by content."""
+
 MAX_IGNORED = 1000
 """Single ignored files whose state is remembered; folders that are ignored whole are not entered."""
 
 _RESET_LINES = merge_attribute_rules(()).count(b"\n")
 """Lines of attribute rules that are ours."""
-
-_FILTER_KEYS = ("clean", "smudge", "process")
 
 RULE_NAMES = (b".gitignore", b".gitattributes")
 
@@ -51,6 +55,7 @@ def of_commit(
     excluded: Iterable[bytes],
     pristine: bool,
     room: Path,
+    kept: Path | None = None,
 ) -> Snapshot:
     """Return the snapshot for a checkout whose baseline is the commit or tree ``base``.
 
@@ -61,11 +66,15 @@ def of_commit(
         excluded: paths that are not the agent's, relative to the top level.
         pristine: the index is known to hold exactly ``base``.
         room: where a git directory may be made later.
+        kept: a git directory is made there when content of the baseline must be kept;
+            without, files that filters changed are not told from edited ones.
     """
-    index, index_time = read_checkout_index(checkout)
+    raw, index_time = read_checkout_index(checkout)
+    index = _visible(checkout, raw)
     snapshot = _snapshot(
         checkout,
         settings,
+        first_index=raw,
         index=index,
         index_time=index_time,
         tree=base,
@@ -75,25 +84,27 @@ def of_commit(
         room=room,
     )
     if pristine:
-        return snapshot
+        return snapshot if times_tell(checkout.top, room) else _hashed(snapshot)
     # Others have used this index: their bits must not hide anything.
-    folder = new_folder(room)
+    folder = kept if kept is not None else new_folder(room)
+    folder.mkdir(mode=0o700, exist_ok=True)
     try:
         observer = Observer(snapshot, folder)
         with quiet_git(checkout, settings) as quiet:
             _normalise_index(quiet, observer, checkout)
         # Now, since later the tree may be another in the agent's object store.
         ahead = {entry.path: (entry.old_mode, entry.old_id) for entry in observer.compare(base)}
-        if not index or observer.index.read_bytes() == index:
-            return replace(snapshot, ahead=ahead)
-        return replace(
-            snapshot,
-            index=observer.index.read_bytes(),
-            index_time=observer.index.stat().st_mtime_ns,
-            ahead=ahead,
-        )
+        if kept is not None and (filtered := used_filters(snapshot.attributes, settings)):
+            clean = clean_filtered(observer, filtered, index_time)
+            observer.stage(path for path in clean if path not in ahead)
+            objects = (*snapshot.objects, kept / "objects")
+            snapshot = replace(snapshot, objects=objects)
+        bare = observer.index.read_bytes() if index else b""
+        # What others say about when they looked at a file counts for nothing.
+        return _hashed(replace(snapshot, index=bare, ahead=ahead))
     finally:
-        discard(folder)
+        if kept is None or len(snapshot.objects) == 1:
+            discard(folder)
 
 
 def looks_changed(snapshot: Snapshot, settings: dict[str, str]) -> bool:
@@ -136,7 +147,7 @@ def of_work_tree(
             quiet,
             checkout,
             settings,
-            index=index,
+            raw=index,
             index_time=index_time,
             excluded=tuple(excluded),
             folder=folder,
@@ -149,12 +160,13 @@ def _of_work_tree(
     checkout: Checkout,
     settings: dict[str, str],
     *,
-    index: bytes,
+    raw: bytes,
     index_time: int,
     excluded: tuple[bytes, ...],
     folder: Path,
     room: Path,
 ) -> Snapshot:
+    tells = times_tell(checkout.top, room)
     # Side by side: the one walks the files, the other the index.
     status = quiet.start(
         *("status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all"),
@@ -172,7 +184,8 @@ def _of_work_tree(
     snapshot = _snapshot(
         checkout,
         settings,
-        index=index,
+        first_index=raw,
+        index=_visible(checkout, raw),
         index_time=index_time,
         tree=checkout.head or EMPTY_TREES[checkout.object_format],
         excluded=excluded,
@@ -196,24 +209,48 @@ def _of_work_tree(
         and plain
         and not dirty
         and not filtered
+        and tells
         and all(tag.startswith(b"H") for tag in tags)
     ):
         return snapshot  # the tree is that of the commit, and the index says so
-    folder.mkdir(mode=0o700)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if not tells:
+        snapshot = _hashed(snapshot)
     observer = Observer(snapshot, folder)
-    if filtered and index:
+    if filtered and raw:
         # What the index holds was filtered; only content as it lies there can be compared.
         _rebuild(observer, observer.git.run("ls-files", "-z", "--stage").records)
     _normalise_index(quiet, observer, checkout)
     scan = observer.scan()
     observer.stage(scan.paths)
     tree = observer.tree()
-    return replace(
+    snapshot = replace(
         snapshot,
         index=observer.index.read_bytes() if observer.index.exists() else b"",
         index_time=observer.index.stat().st_mtime_ns if observer.index.exists() else 0,
         tree=tree,
         nested=frozenset(scan.nested),
+    )
+    return snapshot if tells else _hashed(snapshot)
+
+
+def _hashed(snapshot: Snapshot) -> Snapshot:
+    """Have git compare every file by its content."""
+    sha256 = len(snapshot.tree) == 64
+    return replace(
+        snapshot,
+        index=without_zero_times(snapshot.index, sha256=sha256),
+        index_time=FIRST_SECOND,
+    )
+
+
+def _visible(checkout: Checkout, index: bytes) -> bytes:
+    """Return an index that hides nothing but what a sparse checkout has left out."""
+    top = os.fsencode(checkout.top)
+    return without_bits(
+        index,
+        lambda path: not os.path.lexists(os.path.join(top, path)),  # noqa: PTH118 - bytes
+        sha256=checkout.object_format == "sha256",
     )
 
 
@@ -221,6 +258,7 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
     checkout: Checkout,
     settings: dict[str, str],
     *,
+    first_index: bytes,
     index: bytes,
     index_time: int,
     tree: str,
@@ -236,7 +274,7 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
         if path.endswith(b"/"):
             # Whatever rule it was that matched: the folder stays ignored.
             excludes += _literal(path)
-        else:
+        elif not is_within(path, excluded):
             files.append(path)
     refs = read_refs(checkout.common_dir)
     for path in excluded:
@@ -262,7 +300,7 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
         head=head,
         head_name=head_name,
         excluded=excluded,
-        first_index=index,
+        first_index=first_index,
         locked=(checkout.git_dir / "index.lock").exists(),
         refs=refs,
         marks=take_marks(checkout.top, checkout.git_dir, checkout.common_dir, checkout.objects),
@@ -277,14 +315,6 @@ def _literal(path: bytes) -> bytes:
         return b""
     escaped = re.sub(rb"([\\*?\[])", rb"\\\1", path)
     return b"/" + (escaped[:-1] + b"\\ " if escaped.endswith(b" ") else escaped) + b"\n"
-
-
-def used_filters(attributes: bytes, settings: dict[str, str]) -> list[str]:
-    """Return the filter drivers that are both configured and asked for by attributes."""
-    asked = {os.fsdecode(name) for name in re.findall(rb"[\s]filter=(\S+)", attributes)}
-    return sorted(
-        name for name in asked if any(f"filter.{name}.{k}" in settings for k in _FILTER_KEYS)
-    )
 
 
 def file_states(top: bytes, paths: Iterable[bytes]) -> dict[bytes, tuple[int, ...]]:

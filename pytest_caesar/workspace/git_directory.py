@@ -17,10 +17,7 @@ from pathlib import Path
 
 from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Git
-from pytest_caesar.workspace.state_before import read_plain_file
-
-MAX_INDEX_BYTES = 2 << 30
-"""Bytes of an index that is read; a million files take some 100 MB."""
+from pytest_caesar.workspace.state_before import MAX_INDEX_BYTES, read_plain_file
 
 MAX_SHARED = 100
 """Parts of a split index that are looked for; git takes away those of two weeks ago."""

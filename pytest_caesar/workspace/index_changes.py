@@ -19,11 +19,17 @@ def index_changes(checkout: Snapshot, before: bytes, after: bytes) -> list[bytes
     """
     if before == after:
         return []
-    old, new = (_contents(checkout, data) for data in (before, after))
+    old, new = (index_contents(checkout, data) for data in (before, after))
     return sorted({path for path, *_ in old ^ new})
 
 
-def _contents(snapshot: Snapshot, index: bytes) -> set[tuple[bytes, ...]]:
+def index_contents(snapshot: Snapshot, index: bytes) -> set[tuple[bytes, ...]]:
+    """Return what an index of a checkout says of each file.
+
+    Returns:
+        Path, mode, binary id, stage, and b"1" or b"0" for each bit: assume-unchanged,
+        skip-worktree, intent-to-add.
+    """
     if not index:
         return set()
     entries = read_index(index)

@@ -20,7 +20,9 @@ from pytest_caesar.workspace.errors import (
     StorageError,
     WorktreeImpossibleError,
 )
+from pytest_caesar.workspace.filtered_files import used_filters
 from pytest_caesar.workspace.git import GitError
+from pytest_caesar.workspace.kept_folder import kept_outside
 from pytest_caesar.workspace.naming import OWN_FOLDERS, named
 from pytest_caesar.workspace.observer import discard
 from pytest_caesar.workspace.project_state import ProjectState, project_before
@@ -34,8 +36,10 @@ remove = worktree.remove
 
 
 def release(workspace: Workspace) -> None:
-    """Give back the write lock of a workspace that will not be observed."""
+    """Give back what is held for a workspace that will not be observed again."""
     locks.release(workspace.lock)
+    if workspace.kept is not None:
+        workspace.kept.close()
 
 
 def prepare(request: WorkspaceRequest) -> Workspace:
@@ -185,10 +189,16 @@ def _in_place(
         lock = locks.acquire(checkout.top if checkout else project, request.task_id)
         undo.callback(locks.release, lock)
     placed = _normalised(request.placed)
-    snapshot = None
+    snapshot = kept = None
     if checkout is not None:
         excluded = _excluded(checkout, _own_paths(request, checkout), placed)
-        snapshot = _work_tree_snapshot(request, checkout, settings, excluded, undo)
+        # The task directory lies in this very tree: an agent may run git clean.
+        kept = kept_outside(checkout.top)
+        if kept is not None:
+            undo.callback(kept.close)
+        snapshot = _work_tree_snapshot(
+            request, checkout, settings, excluded, undo, folder=kept.path if kept else None
+        )
     if placed:
         _task_folder(request, undo)
         placing.record(request, project, placed)
@@ -207,6 +217,7 @@ def _in_place(
         if checkout is not None and snapshot is not None
         else None,
         lock=lock,
+        kept=kept,
     )
 
 
@@ -239,6 +250,7 @@ def _adopted(
         excluded=_excluded(checkout, _own_paths(request, checkout), placed),
         pristine=False,
         room=room,
+        kept=room / "observer",
     )
     snapshot = replace(snapshot, base_ref=base)
     if placed:
@@ -288,7 +300,7 @@ def _project_of_adopted(
 
 
 def _filters_finding(snapshot: Snapshot, settings: dict[str, str]) -> tuple[Diagnostic, ...]:
-    drivers = baseline_tree.used_filters(snapshot.attributes, settings)
+    drivers = used_filters(snapshot.attributes, settings)
     if not drivers:
         return ()
     return (
@@ -317,9 +329,12 @@ def _work_tree_snapshot(
     settings: dict[str, str],
     excluded: tuple[bytes, ...],
     undo: contextlib.ExitStack,
+    *,
+    folder: Path | None = None,
 ) -> Snapshot:
     room = _task_folder(request, undo)
-    folder = room / "observer"
+    if folder is None:
+        folder = room / "observer"
     undo.callback(discard, folder)
     return baseline_tree.of_work_tree(
         checkout, settings, excluded=excluded, folder=folder, room=room

@@ -9,6 +9,7 @@ import posixpath
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
@@ -22,6 +23,7 @@ from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
 from pytest_caesar.workspace.repository_state import check_ignored, read_head, read_refs
+from pytest_caesar.workspace.sparse_checkout import hidden_files
 from pytest_caesar.workspace.state_before import Snapshot, is_within
 from pytest_caesar.workspace.tampering import repository_findings
 from pytest_caesar.workspace.values import Kind, Observation, ObservedChange, Patch, Workspace
@@ -42,16 +44,20 @@ class _UnverifiedError(Exception):
     """Git looked, and what it showed cannot be trusted."""
 
 
-def observe(workspace: Workspace) -> Observation:
+def observe(workspace: Workspace, *, doubt: str = "") -> Observation:
     """Tell what changed in a workspace since ``prepare``.
 
     The agent's whole process tree must be gone. Whatever it did, this returns:
     where git cannot tell, ``verified`` is False and a diagnostic says why.
     A write lock on the workspace is given back.
+
+    Args:
+        workspace: as ``prepare`` made it.
+        doubt: why somebody may still write there, so that nothing can be verified; or "".
     """
     look = workspace.project.begin_look() if workspace.project is not None else None
     try:
-        observation = _looked(workspace)
+        observation = _unverified(workspace, doubt) if doubt else _looked(workspace)
         if look is None:
             return observation
         beside = look.findings()
@@ -76,16 +82,12 @@ def _looked(workspace: Workspace) -> Observation:
     except Exception as error:  # noqa: BLE001 - whatever was brought about, the run is kept
         told = isinstance(error, (GitError, OSError, _UnverifiedError))
         problem = str(error) if told else f"{type(error).__name__}: {error}".removesuffix(": ")
-        return Observation(
-            verified=False,
-            diagnostics=(
-                Diagnostic(
-                    code="workspace-unverified",
-                    message=f"Git could not tell what changed: {problem}",
-                    path=str(workspace.path),
-                ),
-            ),
-        )
+        return _unverified(workspace, f"Git could not tell what changed: {problem}")
+
+
+def _unverified(workspace: Workspace, problem: str) -> Observation:
+    found = Diagnostic(code="workspace-unverified", message=problem, path=str(workspace.path))
+    return Observation(verified=False, diagnostics=(found,))
 
 
 def ignored_paths(workspace: Workspace, paths: Iterable[str]) -> frozenset[str]:
@@ -141,6 +143,8 @@ def _observe(snapshot: Snapshot) -> Observation:
             scan = observer.scan()
             if scan.unreadable and not folders and not snapshot.closed:
                 raise _UnverifiedError(f"something cannot be read: {scan.unreadable[0]}")
+        hidden = hidden_files(snapshot, scan.tracked, partial(_matched, snapshot))
+        scan = scan.without(hidden)
         before = _before(snapshot, scan)
         known = {*before, *scan.paths, *force_added(snapshot, observer)}
         paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
@@ -198,6 +202,10 @@ def _check_top(snapshot: Snapshot) -> None:
 
 
 def _ignored(snapshot: Snapshot, paths: list[bytes]) -> list[bytes]:
+    return _matched(snapshot, snapshot.excludes, paths)
+
+
+def _matched(snapshot: Snapshot, patterns: bytes, paths: list[bytes]) -> list[bytes]:
     """Ask git about names alone, in an empty folder: nothing of the agent's is looked at."""
     try:
         room = new_folder(snapshot.room)
@@ -208,7 +216,7 @@ def _ignored(snapshot: Snapshot, paths: list[bytes]) -> list[bytes]:
         (room / "tree").mkdir()
         empty = replace(snapshot, top=room / "tree", objects=(), index=b"", attributes=b"")
         observer = Observer(empty, room / "git")
-        (room / "git" / "info" / "exclude").write_bytes(snapshot.excludes)
+        (room / "git" / "info" / "exclude").write_bytes(patterns)
         return check_ignored(observer.git, paths, "--no-index")
     except (GitError, OSError):
         return []

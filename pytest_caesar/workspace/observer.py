@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,6 +58,14 @@ class Scan:
     untracked: tuple[bytes, ...]
     nested: tuple[bytes, ...]
     unreadable: tuple[str, ...]
+
+    def without(self, paths: Collection[bytes]) -> Scan:
+        """Return the same without some tracked files."""
+        if not paths:
+            return self
+        return replace(
+            self, tracked={path: entry for path, entry in self.tracked.items() if path not in paths}
+        )
 
     @property
     def differing(self) -> set[bytes]:

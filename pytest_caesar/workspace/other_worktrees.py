@@ -126,7 +126,7 @@ class OtherWorktree:
             (room / "tree").mkdir()
             empty = replace(frame, top=room / "tree", objects=(), index=b"", attributes=b"")
             observer = Observer(empty, room / "git")
-            text = merge_ignore_rules(rules, general=frame.excludes)
+            text = merge_ignore_rules(rules, general=[frame.excludes])
             (room / "git" / "info" / "exclude").write_bytes(text)
             return set(check_ignored(observer.git, sorted(unknown), "--no-index"))
         except GitError:

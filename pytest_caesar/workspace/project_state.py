@@ -14,7 +14,13 @@ from pathlib import Path
 
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.workspace import locks
-from pytest_caesar.workspace.baseline_tree import RULE_NAMES, read_checkout_index, rule_files
+from pytest_caesar.workspace.baseline_tree import (
+    FIRST_SECOND,
+    RULE_NAMES,
+    read_checkout_index,
+    rule_files,
+)
+from pytest_caesar.workspace.file_systems import times_tell
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.index_changes import index_changes
 from pytest_caesar.workspace.index_file import without_bits
@@ -156,6 +162,8 @@ def project_before(
     """
     index, index_time = read_checkout_index(checkout)
     root = os.fsencode(checkout.top)
+    if not times_tell(checkout.top, room):
+        index_time, status = FIRST_SECOND, None
     bare = without_bits(
         index,
         lambda path: not os.path.lexists(os.path.join(root, path)),  # noqa: PTH118 - bytes

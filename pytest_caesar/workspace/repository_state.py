@@ -183,7 +183,7 @@ def read_rules(
         read_plain_file(os.path.realpath(info / "exclude")),
     )
     return (
-        merge_ignore_rules(ignore, general=b"\n".join(text or b"" for text in general)),
+        merge_ignore_rules(ignore, general=general),
         merge_attribute_rules(
             attributes,
             general=read_plain_file(user_rules(settings, "core.attributesfile", checkout.top))
@@ -209,6 +209,7 @@ def take_marks(top: Path, git_dir: Path, common: Path, objects: Path) -> dict[st
         "config.worktree": git_dir / "config.worktree",
         "info/exclude": common / "info" / "exclude",
         "info/attributes": common / "info" / "attributes",
+        "info/sparse-checkout": git_dir / "info" / "sparse-checkout",
         "info/grafts": common / "info" / "grafts",
         "objects/info/alternates": objects / "info" / "alternates",
         ".git": top / ".git",

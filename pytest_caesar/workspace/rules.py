@@ -36,22 +36,28 @@ _ESCAPES = {
     b"\\": b"\\",
     b'"': b'"',
 }
+_BLANK, _BACKSLASH = b" \\"
+
 _BOM = b"\xef\xbb\xbf"
 
 
-def merge_ignore_rules(texts: Iterable[tuple[bytes, bytes]], *, general: bytes = b"") -> bytes:
+def merge_ignore_rules(
+    texts: Iterable[tuple[bytes, bytes]], *, general: Iterable[bytes | None] = ()
+) -> bytes:
     """Return one exclude file with the meaning of many ``.gitignore`` files.
 
     Args:
         texts: folder ("" or a path without a slash at its end) and content, any order.
-        general: rules that every ``.gitignore`` overrides.
+        general: texts of rules that every ``.gitignore`` overrides, each before the next.
     """
-    lines = _lines(general)
+    patterns = [(b"", pattern) for text in general for pattern in _patterns(text or b"")]
     for folder, text in sorted(texts, key=lambda pair: pair[0].count(b"/") + bool(pair[0])):
         if b"\n" in folder:
             continue  # cannot be written in a pattern; ignoring less shows more
-        lines += [_ignore_line(folder, line) for line in _lines(text)]
-    return b"".join(line + b"\n" for line in lines if line and not line.startswith(b"#"))
+        patterns += [(folder, pattern) for pattern in _patterns(text)]
+    lines = [_ignore_line(folder, pattern) for folder, pattern in patterns]
+    # Git takes one carriage return off the end of each line.
+    return b"".join(line + b"\r\n" if line.endswith(b"\r") else line + b"\n" for line in lines)
 
 
 def merge_attribute_rules(
@@ -81,9 +87,20 @@ def _lines(text: bytes) -> list[bytes]:
     return [line.removesuffix(b"\r") for line in text.removeprefix(_BOM).split(b"\n")]
 
 
-def _ignore_line(folder: bytes, line: bytes) -> bytes:
-    pattern = _without_trailing_blanks(line)
-    if not folder or not pattern or pattern.startswith(b"#"):
+def _patterns(text: bytes) -> list[bytes]:
+    """Return the patterns of a ``.gitignore`` as git reads them; those that match nothing not."""
+    found = []
+    for line in text.removeprefix(_BOM).split(b"\n"):
+        # What git reads is a string of C: it ends where a NUL stands.
+        pattern = _without_trailing_blanks(line.removesuffix(b"\r").partition(b"\0")[0])
+        if pattern.startswith(b"#") or pattern.removeprefix(b"!") in (b"", b"/"):
+            continue
+        found.append(pattern)
+    return found
+
+
+def _ignore_line(folder: bytes, pattern: bytes) -> bytes:
+    if not folder:
         return pattern
     sign = b"!" if pattern.startswith(b"!") else b""
     return sign + b"/" + _within(folder, pattern[len(sign) :])
@@ -100,10 +117,19 @@ def _within(folder: bytes, pattern: bytes) -> bytes:
 
 
 def _without_trailing_blanks(line: bytes) -> bytes:
-    stripped = line.rstrip(b" ")
-    if stripped != line and (len(stripped) - len(stripped.rstrip(b"\\"))) % 2:
-        stripped += b" "
-    return stripped
+    """Take blanks off the end, as git does: one behind a backslash stays, and what is before it."""
+    end = position = 0
+    while position < len(line):
+        if line[position] == _BACKSLASH:
+            position += 2
+            if position > len(line):
+                return line  # a backslash at the very end: git leaves the line alone
+            end = position
+            continue
+        position += 1
+        if line[position - 1] != _BLANK:
+            end = position
+    return line[:end]
 
 
 def _attribute_line(folder: bytes, line: bytes) -> bytes:

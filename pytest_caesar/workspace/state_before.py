@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+MAX_INDEX_BYTES = 2 << 30
+"""Bytes of an index that is read; a million files take some 100 MB."""
+
 MAX_RULE_BYTES = 16 << 20
 """Bytes read of one ``.gitignore`` or ``.gitattributes``; no honest one comes near."""
 

@@ -18,6 +18,7 @@ _FILES = (
     "config.worktree",
     "info/exclude",
     "info/attributes",
+    "info/sparse-checkout",
     "info/grafts",
     "objects/info/alternates",
     ".git",

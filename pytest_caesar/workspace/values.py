@@ -9,6 +9,7 @@ from typing import Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
+from pytest_caesar.workspace.kept_folder import KeptFolder
 from pytest_caesar.workspace.locks import WriteLock
 from pytest_caesar.workspace.project_state import ProjectState
 from pytest_caesar.workspace.state_before import Snapshot
@@ -141,6 +142,7 @@ class Workspace:
         snapshot: what the orchestrator remembers of the repository, or None outside git.
         project: what the orchestrator remembers of the repository beside the workspace.
         lock: held by the one writer in a tree, until ``observe`` or ``remove``.
+        kept: holds content of the baseline, until ``release`` or ``remove``.
     """
 
     path: Path
@@ -156,3 +158,4 @@ class Workspace:
     snapshot: Snapshot | None = field(default=None, repr=False, compare=False)
     project: ProjectState | None = field(default=None, repr=False, compare=False)
     lock: WriteLock | None = field(default=None, repr=False, compare=False)
+    kept: KeptFolder | None = field(default=None, repr=False, compare=False)

@@ -183,6 +183,8 @@ def remove(workspace: Workspace, *, task_id: str, recorded: Observation | None =
         UnrecordedWorkError: the worktree holds more than ``recorded``; it was kept.
     """
     locks.release(workspace.lock)
+    if workspace.kept is not None:
+        workspace.kept.close()
     snapshot = workspace.snapshot
     if snapshot is None:
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from pytest_caesar.workspace.index_file import index_bytes, read_index
 from pytest_caesar.workspace.isolation import prepare
 from pytest_caesar.workspace.observation import observe
 from pytest_caesar.workspace.repository import Repository
@@ -40,3 +42,44 @@ def test_in_place_a_touched_file_is_no_change_and_an_edited_one_is(project: Repo
     assert observed(project, touch, isolation="inplace").changes == ()
     edit = observed(project, script("echo more >> x.big"), isolation="inplace", task_id="t_2")
     assert actions(edit) == {"x.big": "modified"}
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("echo m >> note.txt", {"note.txt": "modified"}),
+        ("echo content2 > x.big", {"x.big": "modified"}),
+        ("cp x.big y; mv y x.big; touch note.txt", {}),
+        ("rm x.big", {"x.big": "deleted"}),
+    ],
+)
+def test_in_a_worktree_that_was_prepared_untouched_filtered_files_are_no_changes(
+    project: Repository, tmp_path: Path, user_config: Path, command: str, told: dict[str, str]
+) -> None:
+    project.commit({"note.txt": "n\n"})
+    wt = tmp_path / "wt"
+    sh(f"git worktree add -q --detach '{wt}'", project.path, GIT_CONFIG_GLOBAL=str(user_config))
+    assert (wt / "x.big").read_text() == "content\n"
+    seen = observed(project, script(command), adopt=wt, base_ref="HEAD")
+    assert actions(seen) == told
+
+
+def test_an_index_that_an_earlier_agent_wrote_hides_nothing(
+    repo: Repository, tmp_path: Path
+) -> None:
+    wt = tmp_path / "wt"
+    repo.git("worktree", "add", "-q", "--detach", str(wt))
+    git_dir = Path(sh("git rev-parse --absolute-git-dir", wt).strip())
+    entries = read_index((git_dir / "index").read_bytes())
+    assert entries is not None
+    (wt / "a.txt").write_text("two\n")
+    claimed = {
+        entry.path: (entry.mode, entry.oid, (wt / os.fsdecode(entry.path)).lstat())
+        for entry in entries
+    }
+    (git_dir / "index").write_bytes(index_bytes(claimed))
+    later = (wt / "a.txt").stat().st_mtime + 60
+    os.utime(git_dir / "index", (later, later))
+    assert sh("git status --porcelain", wt) == ""
+    seen = observed(repo, script("echo n > n"), adopt=wt, base_ref="HEAD")
+    assert actions(seen) == {"a.txt": "modified", "n": "created"}

@@ -35,6 +35,23 @@ PATTERNS = [
         "**/e/**",
     ),
     *("!a", "!*.log", "a*", "[ab]", "\\!bang", "\\#hash", "#comment", "", "  ", "a ", "a\\ ", "/*"),
+    # What git reads otherwise than it looks.
+    *(
+        "/",
+        "!/",
+        "!",
+        "//",
+        "a\r\r",
+        "a \r",
+        "a\0b",
+        "\0",
+        "a\\",
+        "a  \\ ",
+        "d//",
+        "\\ ",
+        "[",
+        "***",
+    ),
     *("!/d", "e/*", "!e/f", "b\\*", "a\r", " space ", " space\\ ", "x y", "?"),
 ]
 
@@ -45,7 +62,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     files=st.dictionaries(
