@@ -21,6 +21,7 @@ from caesar_agent.channel import arguments
 from caesar_agent.channel.tools import DESCRIPTIONS, INPUT_SCHEMAS
 from caesar_agent.channel.transport import Traffic, Wire, connect
 from caesar_agent.clock import monotonic
+from caesar_agent.console import one_line
 from caesar_agent.documents.task import Task
 from caesar_agent.errors import CaesarError, DocumentError
 from caesar_agent.events.log import EventLog
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 NAME = "caesar-channel"
 """How the server introduces itself."""
+
+MAX_REFUSAL = 2000
+"""Characters of an event that tells why a call was refused."""
 
 PROGRESS_INTERVAL = 5.0
 """Seconds between two progress notifications while a question waits; many clients give
@@ -116,13 +120,21 @@ class ChannelServer:
                 case "submit_report":
                     return _result(self._submit_report(given))
         except CaesarError as error:
-            return _failure(str(error))
+            return self._refuse(params.name, str(error))
         except RecursionError:
-            return _failure(f"the arguments of {params.name} are nested too deeply")
+            problem = f"the arguments of {params.name} are nested too deeply"
+            return self._refuse(params.name, problem)
         except OSError as error:
             return _failure(f"the task directory cannot be used: {error}")
         tools = ", ".join(DESCRIPTIONS)
         return _failure(f"there is no tool {params.name!r:.100}; the tools are {tools}")
+
+    def _refuse(self, tool: str, problem: str) -> types.CallToolResult:
+        """Tell the caller, and whoever reads the events, that a call was not taken."""
+        with suppress(CaesarError, OSError):
+            message = f"{tool} was refused: {one_line(problem, limit=MAX_REFUSAL)}"
+            self._events.append(type="error", task_id=self._mailbox.task_id, message=message)
+        return _failure(problem)
 
     def _task(self) -> Task:
         reading = self._directory.read_task()

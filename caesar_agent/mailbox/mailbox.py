@@ -111,6 +111,7 @@ class Mailbox:
             "question": question,
             "options": list(options),
             "asked_at": now(),
+            "reads_notes": True,
         }
         data = encode("question", value)
         if announce is not None:

@@ -52,6 +52,7 @@ class AskedQuestion:
         asked_at: UTC, or "" when the asker did not say.
         state: ``pending`` until ``answers/<id>.json`` exists.
         answer: the answer, where the state is ``answered``.
+        reads_notes: who asked takes a note that nobody answers for one; others would wait on.
     """
 
     id: str
@@ -60,6 +61,7 @@ class AskedQuestion:
     asked_at: str = ""
     state: State = "pending"
     answer: str | None = None
+    reads_notes: bool = False
 
     def as_dict(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -186,6 +188,7 @@ class MailboxReader:
             asked_at=question.asked_at or "",
             state=state,
             answer=reply.text if isinstance(reply, Answer) else None,
+            reads_notes=(question.model_extra or {}).get("reads_notes") is True,
         )
 
     def _read_questions(self, *, final: bool) -> None:

@@ -17,7 +17,7 @@ from pytest_caesar.conformance.checks import (
 )
 from pytest_caesar.conformance.checks.check import REGISTERED, Check
 from pytest_caesar.conformance.judgement import Judgement, failed, not_exercised, skipped
-from pytest_caesar.conformance.profile import NO_PROFILE, PROFILE_NAME, how_to_claim
+from pytest_caesar.conformance.profile import IMPLIED, NO_PROFILE, PROFILE_NAME, how_to_claim
 from pytest_caesar.conformance.requirements import LEVELS, Requirement
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenarios import SCENARIOS
@@ -67,11 +67,8 @@ def scenario_for(requirement: Requirement, cache: ScenarioCache) -> str | Judgem
         if check.otherwise is None:
             return skipped(how_to_claim(special))
         scenario = check.otherwise
-    if capability == "answer" and not cache.profile.claimed("answer"):
-        return skipped(
-            f"[asks] in {PROFILE_NAME} says nothing of what follows an answer: give answer and "
-            "expects"
-        )
+    if capability in IMPLIED and not cache.profile.claimed(capability):
+        return skipped(how_to_claim(capability))
     reason = _does_not_apply(scenario, cache.agent)
     return skipped(reason) if reason else scenario
 

@@ -18,6 +18,7 @@ from pytest_caesar.conformance.repository_files import (
     from_table,
 )
 from pytest_caesar.conformance.requirements import LEVELS, Level
+from pytest_caesar.gates.criteria import command_of
 from pytest_caesar.gates.gates import GateError, criteria_gates
 
 if sys.version_info >= (3, 11):
@@ -64,6 +65,13 @@ TABLES: dict[str, str] = {
 }
 """Capabilities that are claimed by a table with an ``objective``."""
 
+IMPLIED: dict[str, str] = {
+    "answer": "answer and expects in [asks]: what follows an answer",
+    "criteria": 'acceptance_criteria = ["$ …"]: a command that succeeds when the objective is met',
+    "constraints": 'constraints = ["$ …"]: a command that succeeds as long as a constraint holds',
+}
+"""Capabilities that are claimed by other keys, and how."""
+
 
 def how_to_claim(capability: str) -> str:
     """Say how a capability is claimed."""
@@ -71,6 +79,8 @@ def how_to_claim(capability: str) -> str:
         return (
             f'not claimed: [{capability}] objective = "…" in {PROFILE_NAME} ({TABLES[capability]})'
         )
+    if capability in IMPLIED:
+        return f"not claimed: {PROFILE_NAME} says nothing of {IMPLIED[capability]}"
     return f'not claimed: claims = ["{capability}"] in {PROFILE_NAME} ({CLAIMS[capability]})'
 
 
@@ -150,6 +160,10 @@ class Profile:
         if capability == "answer":
             asks = self.specials.get("asks")
             return asks is not None and bool(asks.expects)
+        if capability == "criteria":
+            return any(map(command_of, self.acceptance_criteria))
+        if capability == "constraints":
+            return any(map(command_of, self.constraints))
         return capability in self.claims or capability in self.specials
 
 

@@ -23,6 +23,9 @@ Whoever pastes it into a shell gets no syntax error before something of it is ca
 first line is whole, quotes and backquotes are balanced within and without quotes of either kind.
 """
 
+SILENCE = 8.0
+"""Seconds that the task has at least in which nobody answers: who waits has to watch them."""
+
 LARGE_CONTEXT = 1_000_000
 """Characters of the context in the scenario ``large context``."""
 
@@ -47,6 +50,7 @@ class Scenario:
         surroundings: what is odd about the process, or None.
         hostile_text: the task holds ``HOSTILE_TEXT``.
         large_context: the context has ``LARGE_CONTEXT`` characters.
+        private: the project holds a file that git ignores.
         uncommitted: the user has uncommitted work in the project.
         times: how often the task is given, one after another.
         together: two tasks are given at once.
@@ -67,6 +71,7 @@ class Scenario:
     surroundings: Surroundings | None = None
     hostile_text: bool = False
     large_context: bool = False
+    private: bool = False
     uncommitted: bool = False
     times: int = 1
     together: bool = False
@@ -84,6 +89,12 @@ def _task(edit: TaskEdit) -> Surroundings:
 SCENARIOS: Mapping[str, Scenario] = {
     "plain": Scenario(title="the plain task"),
     "read-only": Scenario(title="the same task, read-only", mode="read-only"),
+    "read-only in place": Scenario(
+        title="a read-only task in place, beside files that git ignores",
+        mode="read-only",
+        project="no commit",
+        private=True,
+    ),
     "two variables": Scenario(
         title="two variables alone", surroundings=Surroundings(unset=OTHER_VARIABLES)
     ),

@@ -9,10 +9,12 @@ from itertools import pairwise
 
 from caesar_agent.console import one_line
 from caesar_agent.documents.event import (
+    AnswerEvent,
     Event,
     FileChangedEvent,
     FinishedEvent,
     ProgressEvent,
+    QuestionEvent,
     ToolUseEvent,
 )
 from caesar_agent.documents.report import Change
@@ -23,6 +25,7 @@ from pytest_caesar.conformance.checks.tool_call_pairs import pair
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
+from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.workspace.reconciliation import normalised, reconcile
 
 BROKEN = ("event-line-invalid", "event-line-incomplete", "event-line-torn", "event-line-too-long",
@@ -213,17 +216,36 @@ def _finished(seen: ScenarioRun) -> list[FinishedEvent]:
     return [event for event in seen.own_events if isinstance(event, FinishedEvent)]
 
 
+ENDINGS = ("read-only", "blocked", "partial", "failed", "deadline", "unknown version")
+"""Scenarios in which an agent ends in another way than in the plain one."""
+
+
 @check("EVENTS-009")
 def the_end_is_told_as_it_is(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
-    """Two places, one word."""
+    """Two places, one word, however the task ends."""
     if not seen.own_events:
         return _no_event(cache, seen)
+    told = False
+    for name in ("plain", *ENDINGS):
+        special = SCENARIOS[name].special
+        if special and not cache.profile.claimed(special):
+            continue
+        one = seen if name == "plain" else cache.run_of(name)
+        judgement = _end_is_right(one)
+        if judgement.outcome == "failed":
+            return judgement
+        told = told or judgement.outcome == "passed"
+    return PASSED if told else not_exercised("it told no finished event of its own")
+
+
+def _end_is_right(seen: ScenarioRun) -> Judgement:
     ends = _finished(seen)
-    if not ends:
-        return not_exercised("it told no finished event of its own")
+    if not ends or not seen.handed_in:
+        return not_exercised("it told no finished event of its own, or left no report")
     if ends[-1].status != seen.run.declared.status:
+        where = "" if seen.scenario == "plain" else f"with {SCENARIOS[seen.scenario].title}, "
         return failed(
-            f"its finished event says {ends[-1].status}, its report {seen.run.declared.status}: write "
+            f"{where}its finished event says {ends[-1].status}, its report {seen.run.declared.status}: write "
             "both from one variable, the event last"
         )
     return PASSED
@@ -236,14 +258,16 @@ def it_narrates_in_time(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
         return not_exercised(_was_done_in_time(seen))
     if not cache.plain.own_events:
         return _no_event(cache, cache.plain)
-    if not [event for event in seen.own_events if event.type not in ("error", "finished")]:
-        if _is_spoilt(seen):
-            return not_exercised(SPOILT)
-        return failed(
-            f"it worked for {seen.run.outcome.duration_ms} ms and told nothing before it was "
-            "stopped: write each event when it happens (flush what you write)"
-        )
-    return PASSED
+    told = [event for event in seen.own_events if event.type not in ("error", "finished")]
+    if any(event in seen.in_time for event in told):
+        return PASSED
+    if _is_spoilt(seen):
+        return not_exercised(SPOILT)
+    late = "and told all of it after SIGTERM" if told else "and told nothing before it was stopped"
+    return failed(
+        f"it worked for {seen.run.outcome.duration_ms} ms {late}: write each event when it happens "
+        "(flush what you write)"
+    )
 
 
 def _was_done_in_time(seen: ScenarioRun) -> str:
@@ -307,3 +331,24 @@ def _rising(shares: Sequence[float]) -> Judgement:
         if two < one:
             return failed(f"its progress goes from {one:g} back to {two:g} per cent")
     return PASSED
+
+
+@check("EVENTS-015", "asks")
+def questions_are_told_as_they_were_asked(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """The orchestrator tells them where the agent does not."""
+    asked = {one.id: one for one in seen.run.questions}
+    told = [one for one in seen.run.events if isinstance(one, QuestionEvent | AnswerEvent)]
+    for event in told:
+        question = asked.get(event.id)
+        name = one_line(event.id, limit=60)
+        if question is None:
+            return failed(
+                f"its {event.type} event is about {name!r}, which is the id of no question in "
+                "questions/: use the id of the file"
+            )
+        if isinstance(event, AnswerEvent) and question.answer != event.answer:
+            return failed(
+                f"its answer event says {one_line(event.answer, limit=80)!r} of {name!r}, and the "
+                f"answer was {one_line(str(question.answer), limit=80)!r}"
+            )
+    return PASSED if asked else not_exercised("it asked nothing: see QUESTIONS-001")

@@ -90,6 +90,12 @@ def it_survives_silence(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Go on by your own judgement."""
     if not seen.run.questions:
         return not_exercised(NOT_ASKED)
+    if seen.run.outcome.timed_out:
+        return failed(
+            "nobody answered, and it waited until it was stopped at its deadline of "
+            f"{seen.run.task.deadline_ms / 1000:g} s: never wait longer than what is left of "
+            "deadline_ms, and go on by your own judgement"
+        )
     return ends_with_a_report(
         cache, seen, "when nobody answers (go on by your own judgement, or report blocked)"
     )
@@ -113,6 +119,8 @@ def it_does_not_answer_itself(cache: ScenarioCache, seen: ScenarioRun) -> Judgem
     offered = {option for one in seen.run.questions for option in one.options[:1]} | {"yes"}
     if given - ({asks.answer} if asks.answer else offered):
         return failed("a file in answers/ was not written by the orchestrator")
+    if any(one.state == "answered" for one in cache.run_of("silence").run.questions):
+        return failed("nobody answered its question, and it wrote a file into answers/ itself")
     return PASSED
 
 
@@ -144,4 +152,25 @@ def options_are_a_choice(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
                 f"the question {one_line(one.question, limit=100)!r} offers {len(one.options)} "
                 f"options, {len(set(one.options))} of them different"
             )
+    return PASSED
+
+
+@check("QUESTIONS-011", "no channel")
+def it_asks_only_where_it_may(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """Nobody looks there."""
+    if seen.unasked:
+        return failed(
+            f"task.channel is null, and it wrote {', '.join(seen.unasked)} into questions/: look at "
+            "task.channel before you ask, and put the question into the report where there is none"
+        )
+    return PASSED
+
+
+@check("QUESTIONS-012", "offered channel")
+def it_calls_the_tools_as_they_are(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """tools/list says how."""
+    refused = [one for one in seen.refused if one[0] != "submit_report"]  # REPORT-015
+    if refused:
+        tool, why = refused[0]
+        return failed(f"{tool} was refused: {one_line(why, limit=300)}")
     return PASSED

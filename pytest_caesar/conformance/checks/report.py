@@ -11,10 +11,12 @@ from pathlib import Path
 from caesar_agent.console import one_line
 from caesar_agent.task_directory import read_bounded
 from pytest_caesar.conformance.checks.check import check
+from pytest_caesar.conformance.checks.shared_judgements import ended
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
+from pytest_caesar.gates.criteria import command_of
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -229,6 +231,37 @@ def the_duration_is_possible(_cache: ScenarioCache, seen: ScenarioRun) -> Judgem
     if usage.duration_ms > took + 1000:
         return failed(f"usage.duration_ms is {usage.duration_ms}, the process ran for {took} ms")
     return PASSED
+
+
+@check("REPORT-014")
+def success_meets_the_criteria(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """They are run when the agent is gone, in its workspace."""
+    if seen.run.declared.status != "success":
+        return not_exercised(f"the report says {seen.run.declared.status}")
+    if not seen.run.changes and cache.profile.claimed("writes"):
+        return not_exercised("it changed nothing: see CHANGES-007")
+    criteria = {command_of(text) for text in seen.run.task.acceptance_criteria}
+    missed = [gate for gate in seen.run.gates if gate.command in criteria and not gate.passed]
+    if missed:
+        return failed(
+            f"the report says success, and {ended(missed[0])}: run the acceptance criteria of the "
+            "task before you say success, and say partial or failed where one does not hold"
+        )
+    return PASSED
+
+
+@check("REPORT-015", "offered channel")
+def a_refused_report_is_handed_in_again(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """The answer of the tool says what is wrong with it."""
+    refused = [why for tool, why in seen.refused if tool == "submit_report"]
+    if not refused:
+        return not_exercised("no report that it submitted was refused")
+    if seen.handed_in:
+        return PASSED
+    return failed(
+        f"its report was refused and no other one came: {one_line(refused[-1], limit=300)}; read "
+        "what submit_report answers, fix the report, and submit it again"
+    )
 
 
 def _exists(base: Path, name: str) -> bool:

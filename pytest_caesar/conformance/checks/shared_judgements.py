@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from caesar_agent.console import one_line
+from caesar_agent.va.evidence import GateResult
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import NO_PROFILE, PROFILE_NAME, how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun, described, was_handed_in
+from pytest_caesar.runs.judgement import gate_ending
 from pytest_caesar.runs.run import Run
 
 VARIES = "it does not do the same twice, so nothing can be said of a difference: see PROCESS-012"
@@ -66,6 +69,13 @@ def ends_with_a_report(cache: ScenarioCache, seen: ScenarioRun, under: str) -> J
     if _varies(cache, seen.scenario, lambda one: one.handed_in and not one.run.outcome.timed_out):
         return not_exercised(VARIES)
     return failed(f"{under}, {problem}\n{seen.described()}")
+
+
+def ended(gate: GateResult) -> str:
+    """Say how a command ended that was run afterwards, with the end of what it printed."""
+    output = (gate.output or "").strip()[-300:]
+    said = f" ({one_line(output, limit=300)})" if output else ""
+    return f"{one_line(gate.command or gate.gate, limit=120)!r} {gate_ending(gate)}{said}"
 
 
 def _varies(cache: ScenarioCache, scenario: str, fine: Callable[[ScenarioRun], bool]) -> bool:

@@ -78,6 +78,8 @@ def a_large_context_is_read(cache: ScenarioCache, seen: ScenarioRun) -> Judgemen
 @check("TASK-008", "offered channel")
 def a_channel_is_no_obstacle(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Who cannot use the channel ignores it."""
+    if seen.refused and not seen.handed_in:
+        return not_exercised("what it submitted over the channel was refused: see REPORT-015")
     if seen.run.questions:
         return not_exercised("it used the channel, and what it does then is about QUESTIONS")
     return same_as_plain(cache, seen, "with a return channel in the task that nobody answers on")

@@ -232,12 +232,14 @@ def test_a_percentage_may_be_spelled_in_several_ways(
 @pytest.mark.parametrize(
     "pct", [-1, 100.5, "150", "50%", "٣", "nan", True, [50], {}, pytest.param(10**400, id="huge")]
 )
-def test_what_is_no_percentage_is_refused_and_not_told(task_dir: Path, pct: object) -> None:
+def test_what_is_no_percentage_is_refused_and_told_as_an_error(task_dir: Path, pct: object) -> None:
     assert call(task_dir, "report_progress", message="x", pct=pct) == (
         "invalid arguments for report_progress at pct: expected a number from 0 to 100, "
         f"found {150 if pct == '150' else pct!r:.80}"
     )
-    assert not (task_dir / "events.jsonl").exists()
+    (event,) = map(json.loads, (task_dir / "events.jsonl").read_text().splitlines())
+    assert (event["type"], event["fatal"]) == ("error", False)
+    assert event["message"].startswith("report_progress was refused: invalid arguments for ")
 
 
 @pytest.mark.parametrize(

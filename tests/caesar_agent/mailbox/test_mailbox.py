@@ -80,7 +80,12 @@ def test_a_question_is_a_file_with_an_id_that_nobody_can_guess(mailbox: Mailbox)
     assert uuid.UUID(first).version == 4
     written = json.loads((mailbox.directory.questions / f"{first}.json").read_text())
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", written.pop("asked_at"))
-    assert written == {"id": first, "question": "Keep it?", "options": ["yes", "no"]}
+    assert written == {
+        "id": first,
+        "question": "Keep it?",
+        "options": ["yes", "no"],
+        "reads_notes": True,
+    }
 
 
 def test_the_folders_and_files_are_for_the_user_alone(mailbox: Mailbox) -> None:

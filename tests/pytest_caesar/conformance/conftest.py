@@ -7,6 +7,7 @@ import pytest
 # Imported here once: each inner run forgets what it imported itself.
 import pytest_caesar.conformance.collection
 import pytest_caesar.session.fixtures  # noqa: F401
+from tests.pytest_caesar.conformance.proof import Proof, proof
 from tests.pytest_caesar.plugin.running import Runs
 
 QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--strict-markers")
@@ -20,3 +21,9 @@ def run(pytester: pytest.Pytester) -> Runs:
         return pytester.runpytest_inprocess(*QUIET, *args)
 
     return runs
+
+
+@pytest.fixture(scope="session")
+def right_one(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """Return what a right agent did, carried out once for all that looks at it."""
+    return proof(tmp_path_factory.mktemp("right"))

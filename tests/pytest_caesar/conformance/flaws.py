@@ -17,6 +17,8 @@ fake = FakeAgents
 
 PROFILE = Profile(
     objective="Write out.txt",
+    acceptance_criteria=("out.txt holds a line", "$ grep -q line out.txt"),
+    constraints=("$ test ! -e forbidden.txt",),
     claims=frozenset(CLAIMS),
     repository=RepositoryFiles(files={"README.md": "one\ntwo\n"}),
     timeout=30.0,
@@ -71,6 +73,35 @@ def shell(script: str) -> Step:
     return fake.run("sh", "-c", script)
 
 
+CALL = """
+import json, os, subprocess, sys
+
+with open(os.environ["CAESAR_TASK_FILE"]) as file:
+    channel = json.load(file)["channel"]
+start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+messages = [
+    {"id": 1, "method": "initialize", "params": start},
+    {"method": "notifications/initialized"},
+    {"id": 2, "method": "tools/call", "params": json.loads(sys.argv[1])},
+]
+with subprocess.Popen(
+    [channel["command"], *channel["args"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+) as server:
+    for message in messages:
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+        server.stdin.flush()
+        while "id" in message and json.loads(server.stdout.readline()).get("id") != message["id"]:
+            pass
+    server.stdin.close()
+"""
+"""Calls one tool of the return channel, without a library."""
+
+
+def call(tool: str, arguments: Mapping[str, Any]) -> Step:
+    """Call a tool of the return channel."""
+    return fake.run("python3", "-c", CALL, json.dumps({"name": tool, "arguments": arguments}))
+
+
 ONCE = shell("! test -e ../../../../../once && touch ../../../../../once")
 """Lets an agent go on the first time only; what it leaves lies beside all projects."""
 
@@ -79,14 +110,19 @@ SPECIAL: Mapping[str, Steps] = {
     "two variables": (WRITE, fake.report_bytes(PLAIN_REPORT)),
     "unknown version": REFUSE,
     "torn task": REFUSE,
+    "offered channel": (call("submit_report", {"status": "success"}), *RIGHT),
     "no task": REFUSE,
     "blocked": (fake.report("blocked", "Which?", questions=[{"id": "q1", "question": "A or B?"}]),),
     "partial": (fake.report("partial", "Half of it.", next_steps=["The other half"]),),
     "failed": (fake.report("failed", "It cannot be done."), fake.exit(1)),
+    "read-only in place": (*TOLD, FINISHED, fake.report("success", "Nothing to see.")),
     "in place": (WRITE, fake.report()),
     "again": (WRITE, fake.report()),
     "asks": (ASK, FOLLOW),
-    "silence": (ASK, fake.report("success", "Nobody answered.")),
+    "silence": (
+        fake.ask("Keep it?", ["yes", "no"], timeout=0.3),
+        fake.report("success", "Nobody answered."),
+    ),
     "refusal": (ASK, fake.report("success", "It was refused.")),
     "odd answer": (ASK, fake.report("success", "As you like.")),
     "deadline": (
@@ -174,6 +210,12 @@ FLAWS: Mapping[str, Flaw] = {
         findings=[{"severity": "low", "title": "There", "file": "README.md", "line": 3}]
     ),
     "REPORT-013": reported(usage={"duration_ms": 3_600_000}),
+    "REPORT-014": Flaw(
+        steps=(*TOLD, fake.write("out.txt", "no\n"), fake.commit(), FILE_CHANGED, FINISHED, REPORT)
+    ),
+    "REPORT-015": Flaw(
+        scenario="offered channel", steps=(WRITE, call("submit_report", {"status": "success"}))
+    ),
     "CHANGES-001": reported(changes=[OUT, ("other.txt", "created")]),
     "CHANGES-002": Flaw(
         steps=(*RIGHT[:-1], fake.write("more.txt"), fake.report(changes=[OUT], **FULL)),
@@ -199,6 +241,11 @@ FLAWS: Mapping[str, Flaw] = {
     "CHANGES-011": Flaw(scenario="again", steps=(WRITE, fake.report(changes=[OUT]))),
     "CHANGES-012": reported(changes=[("./out.txt", "created")]),
     "CHANGES-013": Flaw(steps=(*RIGHT, fake.git("branch", "mine"))),
+    "CHANGES-014": Flaw(steps=(*RIGHT[:-1], fake.write("forbidden.txt"), REPORT)),
+    "CHANGES-015": Flaw(
+        scenario="read-only in place",
+        steps=(shell("echo >> settings-of-the-user.env"), fake.report("success", "Looked.")),
+    ),
     "EVENTS-001": Flaw(steps=(*WORK, REPORT)),
     "EVENTS-002": told(*TOLD, fake.event_bytes("starting up …\n"), FINISHED),
     "EVENTS-003": told(*TOLD, fake.event("message", text="hi", task_id="t_of_yesterday"), FINISHED),
@@ -226,6 +273,10 @@ FLAWS: Mapping[str, Flaw] = {
         *TOLD, fake.event("message", text="hi", at="2020-01-01T00:00:00.000Z"), FINISHED
     ),
     "EVENTS-014": told(*TOLD, fake.event("progress", message="again", pct=20), FINISHED),
+    "EVENTS-015": Flaw(
+        scenario="asks",
+        steps=(ASK, fake.event("question", id="q9", question="Keep the old behaviour?"), FOLLOW),
+    ),
     "QUESTIONS-001": Flaw(scenario="asks", steps=(FOLLOW,)),
     "QUESTIONS-002": Flaw(
         scenario="asks",
@@ -250,6 +301,17 @@ FLAWS: Mapping[str, Flaw] = {
     "QUESTIONS-008": Flaw(scenario="refusal", steps=(ASK, *BROKEN)),
     "QUESTIONS-009": Flaw(scenario="odd answer", steps=(ASK, *BROKEN)),
     "QUESTIONS-010": Flaw(scenario="asks", steps=(fake.ask("Yes?", ["yes", "yes"]), FOLLOW)),
+    "QUESTIONS-011": Flaw(
+        scenario="no channel",
+        steps=(
+            shell('mkdir -p "$CAESAR_TASK_DIR/questions"; echo > "$CAESAR_TASK_DIR/questions/q1"'),
+            *RIGHT,
+        ),
+    ),
+    "QUESTIONS-012": Flaw(
+        scenario="offered channel",
+        steps=(call("report_progress", {"message": "half", "pct": 500}), *RIGHT),
+    ),
     "PROCESS-001": Flaw(steps=(*RIGHT, fake.hang())),
     "PROCESS-002": Flaw(steps=(*RIGHT, fake.leave(fake.sleep(30), new_session=True, quiet=True))),
     "PROCESS-003": Flaw(steps=(*RIGHT, fake.exit(3))),

@@ -12,7 +12,7 @@ import pytest
 from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.judgement import Judgement
 from pytest_caesar.conformance.judging import CHECKS, judge
-from pytest_caesar.conformance.profile import Profile
+from pytest_caesar.conformance.profile import NO_PROFILE, Profile
 from pytest_caesar.conformance.repository_files import RepositoryFiles
 from pytest_caesar.conformance.requirements import REQUIREMENTS
 from pytest_caesar.conformance.scenario_cache import SHORT_LINGER, ScenarioCache
@@ -36,7 +36,7 @@ from tests.pytest_caesar.conformance.flaws import (
     right,
     shell,
 )
-from tests.pytest_caesar.conformance.test_proofs import SETTINGS
+from tests.pytest_caesar.conformance.proof import SETTINGS
 from tests.pytest_caesar.supervision.supervising import eventually
 
 fake = FakeAgents
@@ -272,11 +272,12 @@ def test_who_uses_an_offered_channel_is_not_put_off_by_it(tmp_path: Path) -> Non
 
 def test_who_needs_the_context_of_its_profile_may_say_so_where_it_is_absent(tmp_path: Path) -> None:
     wrong = {"bare task": (fake.report("failed", "Fix what? Nothing was told."), fake.exit(1))}
-    with_context = replace(PROFILE, context="The parser fails on empty input.")
+    alone = replace(PROFILE, acceptance_criteria=())
+    with_context = replace(alone, context="The parser fails on empty input.")
 
     judgements = [
         judge(REQUIREMENTS["TASK-002"], part(tmp_path / name, wrong, profile))
-        for name, profile in {"with": with_context, "without": PROFILE}.items()
+        for name, profile in {"with": with_context, "without": alone}.items()
     ]
 
     assert [judgement.outcome for judgement in judgements] == ["passed", "failed"]
@@ -413,3 +414,89 @@ def test_what_is_carried_out_ahead_ends_with_the_session(tmp_path: Path) -> None
     cache.close()
 
     assert cache.runs["deep"].run.outcome.status == "cancelled"
+
+
+ASK_FOR_EVER = fake.ask("Keep it?", timeout=60.0)
+ANSWER_ITSELF = shell(
+    'mkdir -p "$CAESAR_TASK_DIR/answers"; '
+    'echo "{\\"id\\": \\"q1\\", \\"answer\\": \\"mine\\"}" > "$CAESAR_TASK_DIR/answers/q1.json"'
+)
+ON_STOP = fake.on_signal("SIGTERM", *TOLD, fake.report("failed", "Stopped."), fake.exit(1))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "steps", "name", "words"),
+    [
+        ("silence", (ASK_FOR_EVER, FOLLOW), "QUESTIONS-005", "it waited until it was stopped"),
+        (
+            "silence",
+            (fake.ask("Keep it?", timeout=0.1), ANSWER_ITSELF, FOLLOW),
+            "QUESTIONS-007",
+            "nobody answered its question, and it wrote",
+        ),
+        ("deadline", (ON_STOP, fake.hang()), "EVENTS-010", "and told all of it after SIGTERM"),
+        (
+            "failed",
+            (FINISHED, fake.report("failed", "It cannot be done."), fake.exit(1)),
+            "EVENTS-009",
+            "with the task of [failed], its finished event says success, its report failed",
+        ),
+        (
+            "blocked",
+            (fake.report("blocked", "?", questions=[{"id": "q", "question": "  "}]),),
+            "REPORT-006",
+            "says blocked and nothing more, or empty texts",
+        ),
+        (
+            "partial",
+            (fake.report("partial", "Half.", next_steps=["", " "]),),
+            "REPORT-007",
+            "says partial and nothing more, or empty texts",
+        ),
+        (
+            "asks",
+            (ASK, fake.event("answer", id="q1", answer="yes"), FOLLOW),
+            "EVENTS-015",
+            "its answer event says 'yes' of 'q1', and the answer was 'no'",
+        ),
+    ],
+    ids=["waits", "answers itself", "on SIGTERM", "finished", "question", "next step", "answer"],
+)
+def test_what_only_looks_right_is_found_out(
+    scenario: str, steps: Steps, name: str, words: str, tmp_path: Path, right_one: ScenarioCache
+) -> None:
+    cache = part(tmp_path, {scenario: steps})
+    cache.repeats = 0
+    for other in {"plain", "asks"} - {scenario}:
+        cache.take(other, right_one.run_of(other))
+
+    judgement = judge(REQUIREMENTS[name], cache)
+
+    assert judgement.outcome == "failed"
+    assert words in judgement.message
+
+
+def test_a_report_that_is_a_link_is_advised_against_and_not_failed(tmp_path: Path) -> None:
+    link = shell('echo "{}" > real.json; ln -s "$PWD/real.json" "$CAESAR_REPORT_PATH"')
+    folder = shell('mkdir "$CAESAR_REPORT_PATH"')
+
+    outcomes = []
+    for kind, step in {"link": link, "folder": folder}.items():
+        cache = part(tmp_path / kind, {"plain": (step,)})
+        outcomes += [
+            judge(REQUIREMENTS[name], cache).outcome for name in ("REPORT-001", "REPORT-005")
+        ]
+
+    assert outcomes == ["not exercised", "failed", "failed", "failed"]
+
+
+def test_without_a_profile_one_that_cannot_do_the_task_of_the_kit_is_told_what_to_write(
+    tmp_path: Path,
+) -> None:
+    cannot = (fake.report("failed", "I only fix parsers."), fake.exit(1))
+    cache = part(tmp_path, {"plain": cannot, "deep": cannot}, Profile())
+
+    judgement = judge(REQUIREMENTS["DEPTH-001"], cache)
+
+    assert judgement.outcome == "not exercised"
+    assert judgement.message == NO_PROFILE
