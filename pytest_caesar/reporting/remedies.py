@@ -101,8 +101,6 @@ REMEDIES: Final = {
     "channel-not-offered": "Do not pass `HOME` (or `GEMINI_CLI_HOME`), or let the report come by file.",
     "channel-not-started": "See the message: it holds the CLI's own words.",
     "no-credentials": "Pass what the message names with `--caesar-pass-env`, or use [`caesar_model`](howto/model.md).",
-    "project-changed": "Keep the agent in its workspace; in a repository where others work, too, it may have been somebody else.",
-    "project-unverified": "See the message.",
     "network-not-guaranteed": "Use an agent whose network can be switched, or a sandbox.",
     "model-not-applied": "Put `{{model}}` into the agent's `args`, or take the model out of the configuration.",
     "events-unwritable": "See the message; the agent may have replaced `events.jsonl`.",
