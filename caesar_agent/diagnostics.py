@@ -164,6 +164,7 @@ CODES: dict[str, str] = {
     "later-failure": "A command succeeded as declared, and failed when it ran again later.",
     "tested-before-last-change": "Files were changed after the tests had passed for the last time.",
     "usage-contradicted": "The report tells other tokens, or another cost, than the stream.",
+    "program-not-watched": "The stream shows a call of a faked or watched program, and none came.",
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_caesar.fake_agent.agent import FakeAgents
     from pytest_caesar.model.scripted_model import ScriptedModel
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
+    from pytest_caesar.programs.programs import Programs
     from pytest_caesar.recovery.evidence import Recovered
     from pytest_caesar.runs.run import Run
     from pytest_caesar.session.document_clock import Clock
@@ -403,6 +404,14 @@ def caesar_model(request: pytest.FixtureRequest) -> Iterator[ScriptedModel]:
 
     with make_model(_open(request.config), request) as model:
         yield model
+
+
+@pytest.fixture
+def caesar_programs(request: pytest.FixtureRequest) -> Programs:
+    """Fake or watch programs on the agent's PATH: ``fake("gh", stdout=...)``, ``watch("npm")``."""
+    from pytest_caesar.session.fixtures import make_programs  # noqa: PLC0415 - see above
+
+    return make_programs(_open(request.config), request)
 
 
 @pytest.fixture

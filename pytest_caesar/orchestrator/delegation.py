@@ -196,10 +196,12 @@ class Delegation:
         findings: tuple[Diagnostic, ...],
     ) -> Run:
         """Recover the report, and compare what it declares with what git and the stream show."""
-        findings = self.performer.findings(findings)
+        activity = self.performer.activity(self._activity(start, workspace, observation))
+        programs = self.settings.programs
+        unseen = programs.findings(self.task_id, activity.tool_calls) if programs else ()
+        findings = self.performer.findings((*findings, *unseen))
         recovered = recover(evidence)
         declared = [change.path for change in recovered.report.changes]
-        activity = self.performer.activity(self._activity(start, workspace, observation))
         verdict = settle(
             recovered,
             observation=observation,
@@ -227,11 +229,13 @@ class Delegation:
     def _activity(self, start: Start, workspace: Workspace, observation: Observation) -> Activity:
         """Gather what others than the agent say of its work."""
         stream = start.narration.stream
+        programs = self.settings.programs
         changes = observation.changes if observation.verified else ()
         return Activity(
             tool_calls=stream.calls if stream else (),
             whole=stream is None or stream.whole,
             usage=stream.usage if stream else Usage(),
+            programs=programs.observed(self.task_id) if programs else (),
             written=change_times(workspace.path, changes) if observation.verified else None,
             prices=self.settings.prices,
             model=self.model,

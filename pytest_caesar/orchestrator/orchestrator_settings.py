@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from caesar_agent.documents.event import Event
 from pytest_caesar.runs.prices import Prices
 from pytest_caesar.supervision.program_settings import ProgramSettings
+
+if TYPE_CHECKING:
+    from pytest_caesar.programs.programs import Programs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,7 @@ class OrchestratorSettings(ProgramSettings):
         runner: what runs agent definitions, as for ``select``; or None.
         model_url: gives the address of a scripted model that agents talk to, by agent and
             task; or None.
+        programs: that a test fakes or watches, or None.
         prices: of tokens, where an agent's program does not say what it cost; or None.
     """
 
@@ -39,3 +44,4 @@ class OrchestratorSettings(ProgramSettings):
     runner: str | None = None
     model_url: Callable[[str, str], str] | None = None
     prices: Prices | None = None
+    programs: Programs | None = None

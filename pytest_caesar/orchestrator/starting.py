@@ -81,16 +81,20 @@ def run_agent(start: Start) -> Outcome:
     Raises:
         CaesarError: it could not be started.
     """
-    with temporary_folder("caesar-home-") as home:
+    programs = start.settings.programs
+    with temporary_folder("caesar-home-") as home, contextlib.ExitStack() as serving:
         make_home(home)
+        admit = serving.enter_context(programs.serving()) if programs else None
         environment = build_environment(
             parent=os.environ,
             task_environment=task_environment(start.task, start.directory),
             home=home,
             pass_env=start.settings.pass_env,
             without_logins=start.model_url is not None,
-            path_first=start.settings.path_first,
+            path_first=(*(programs.folders if programs else ()), *start.settings.path_first),
         )
+        if programs and environment["HOME"] == str(home):
+            programs.furnish(home)
         guard = guard_of(start.agent)
         if guard:
             environment[BLOCKED_AGENT] = guard
@@ -98,9 +102,11 @@ def run_agent(start: Start) -> Outcome:
             if start.agent.import_root:
                 folders = (start.agent.import_root, environment.get("PYTHONPATH", ""))
                 environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
-            return _run_process(start, start.agent, environment, home)
+            return _run_process(start, start.agent, environment, home, admit)
         if start.agent.subprocess:
-            return _run_process(start, as_process(start.agent), environment, home)
+            return _run_process(start, as_process(start.agent), environment, home, admit)
+        if admit is not None:
+            admit(os.getpid())
         if start.model_url is not None:
             environment.update(general_variables(start.model_url, start.model))
         start.narration.started(start.agent.target)
@@ -126,7 +132,11 @@ def _times(start: Start) -> tuple[float, float]:
 
 
 def _run_process(
-    start: Start, agent: ProcessAgent, environment: dict[str, str], home: Path
+    start: Start,
+    agent: ProcessAgent,
+    environment: dict[str, str],
+    home: Path,
+    admit: Callable[[int], None] | None,
 ) -> Outcome:
     launch = _launch(start, agent, environment)
     for path, text in launch.files.items():
@@ -167,6 +177,7 @@ def _run_process(
             delivered=Delivery(start.directory, start.task.id),
             cancelled=start.cancelled,
             on_poll=start.narration.poll,
+            on_start=admit,
         )
     failed = channel_not_started(agent, start.directory.path, outcome)
     return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.starting import Start, run_agent
+from pytest_caesar.programs.programs import Programs
 from pytest_caesar.recordings import storage
 from pytest_caesar.recordings.capture import AGENT_HOME, UnfitError, capture
 from pytest_caesar.recordings.errors import (
@@ -161,6 +162,8 @@ class RecordedAgent:
     _facts: Mapping[str, Any] = field(default_factory=dict)
     _folders: Mapping[str, str] = field(default_factory=dict)
     _secrets: Mapping[str, str] = field(default_factory=dict)
+    _programs: Programs | None = None
+    _task_id: str = ""
 
     @property
     def starts_agent(self) -> bool:
@@ -173,6 +176,7 @@ class RecordedAgent:
         Raises:
             CaesarError: it does not fit the task; or the agent could not be started.
         """
+        self._programs, self._task_id = start.settings.programs, start.task.id
         self._folders = self.cassette.places(start, workspace)
         self._secrets = secrets_of(os.environ)
         here = {AGENT_HOME: f"{tempfile.gettempdir()}/caesar-home-replayed"}
@@ -205,6 +209,8 @@ class RecordedAgent:
         """Return what was seen; of the programs and the times of files, what was recorded."""
         if self._recording is None:
             return seen
+        if self._programs is not None:
+            self._programs.restore(self._recording.programs, self._task_id)
         return replace(seen, programs=self._recording.programs, written=self._recording.written)
 
     def complete(self, run: Run) -> Run:

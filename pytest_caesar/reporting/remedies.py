@@ -123,6 +123,8 @@ REMEDIES: Final = {
     "command-contradicted": "Let the agent report what the command said.",
     "later-failure": "See whether the last run matters more.",
     "tested-before-last-change": "Let the agent run the tests once more at the end.",
+    "program-not-watched": "See whether the agent's program keeps its own PATH, or a sandbox closes "
+    "sockets.",
     "usage-contradicted": "Nothing must be done; `run.usage` is the stream's.",
     "question-invalid": "Write questions with the SDK or the channel.",
     "answer-invalid": "Answer with `caesar-agent answer`.",

@@ -34,6 +34,7 @@ REMARKS: Final = frozenset(
         "later-failure",
         "network-not-guaranteed",
         "no-credentials",
+        "program-not-watched",
         "tested-before-last-change",
         "uncommitted-work",
         "usage-contradicted",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.model.scripted_model import ScriptedModel
+    from pytest_caesar.programs.programs import Programs
 
 
 def make_orchestrator(
@@ -63,6 +64,7 @@ def make_orchestrator(
             on_event=None if session.is_worker else progress_of(request.config),
             seconds_left=functools.partial(item_deadline.seconds_left, request.node.nodeid),
             model_url=_model_url(request),
+            programs=_programs(request),
         ),
         new_id=counted_ids(),
         **options,
@@ -76,6 +78,23 @@ def _model_url(request: pytest.FixtureRequest) -> Callable[[str, str], str] | No
         return None
     model: ScriptedModel = request.getfixturevalue("caesar_model")
     return model.url_for
+
+
+def _programs(request: pytest.FixtureRequest) -> Programs | None:
+    if "caesar_programs" not in request.fixturenames:
+        return None
+    programs: Programs = request.getfixturevalue("caesar_programs")
+    return programs
+
+
+def make_programs(session: CaesarSession, request: pytest.FixtureRequest) -> Programs:
+    """Make the programs of one test; a fake that was never called fails it."""
+    from pytest_caesar.programs.programs import Programs  # noqa: PLC0415 - a server
+
+    programs = Programs()
+    request.addfinalizer(programs.close)
+    session.state_of(request.node).judges.append(programs.judge)
+    return programs
 
 
 def make_answers(session: CaesarSession, request: pytest.FixtureRequest) -> ScriptedAnswers:

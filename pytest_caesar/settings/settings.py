@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from caesar_agent.documents.event import Event
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+    from pytest_caesar.programs.programs import Programs
 
 PATH_OPTIONS = (
     "--caesar-agent",
@@ -270,6 +271,7 @@ def orchestrator_settings(
     seconds_left: Callable[[], float | None],
     on_event: Callable[[Event], None] | None = None,
     model_url: Callable[[str, str], str] | None = None,
+    programs: Programs | None = None,
 ) -> OrchestratorSettings:
     """Return how the orchestrators of a session treat every delegation."""
     from pytest_caesar.orchestrator.orchestrator_settings import (  # noqa: PLC0415 - heavy
@@ -284,6 +286,7 @@ def orchestrator_settings(
         seconds_left=seconds_left,
         on_event=on_event,
         model_url=model_url,
+        programs=programs,
     )
     return made if settings.linger is None else replace(made, linger=settings.linger)
 

@@ -86,6 +86,7 @@ def supervise(
     delivered: Callable[[], object] | None = None,
     cancelled: Cancellation | None = None,
     on_poll: Callable[[], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Run a program until it and all that it started are gone.
 
@@ -100,6 +101,7 @@ def supervise(
             whenever it returns another true value (the file's time, say).
         cancelled: set it to have the program ended.
         on_poll: called some twenty times a second; what it raises ends the run.
+        on_start: called once with the process that all of the agent's are below.
 
     Raises:
         AgentStartError: it could not be started; the subclass and text tell why.
@@ -118,6 +120,8 @@ def supervise(
     run = _Run(spec, program, timeout, max(grace, 0.0))
     try:
         run.start()
+        if on_start is not None and run.monitor is not None:
+            on_start(run.monitor.pid)
         run.watch(linger, delivered, cancelled, on_poll)
     except BaseException:
         # Ctrl-C and test timeouts arrive here too: first the tree, then the news.
