@@ -59,10 +59,12 @@ class FakeAgents:
 
     Args:
         folder: where the programs are written; made when the first one is.
+        salt: makes the draws of ``sometimes`` others than those of another test or trial.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, salt: str = "") -> None:
         self._folder = folder
+        self._salt = salt
         self._count = 0
 
     def __call__(
@@ -288,6 +290,34 @@ class FakeAgents:
                 "leave(caesar_fake_agent.hang())",
             )
         return _step("leave", steps=_plain(steps), new_session=new_session, quiet=quiet)
+
+    def sometimes(
+        self, rate: float, *steps: Step, otherwise: Sequence[Step] = (), seed: int = 0
+    ) -> Step:
+        """Carry out steps by chance, the same way whenever the same test is run again.
+
+        The draw depends on the seed, the test (each trial is another), and the task's id.
+
+        Args:
+            rate: how often, from 0 (never) to 1 (always).
+            steps: what is done then.
+            otherwise: what is done in all other cases.
+            seed: another one gives other draws.
+
+        Raises:
+            StepError: the rate is none.
+        """
+        if not 0 <= rate <= 1:
+            raise StepError(
+                step=f"sometimes({rate!r})", problem="expected a rate from 0 (never) to 1 (always)"
+            )
+        return _step(
+            "sometimes",
+            rate=float(rate),
+            steps=_plain(steps),
+            otherwise=_plain(otherwise),
+            seed=f"{seed} {self._salt}",
+        )
 
     @staticmethod
     def exit(code: int = 0) -> Step:

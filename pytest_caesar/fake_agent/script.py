@@ -253,6 +253,14 @@ def on_signal(name, steps):
     signal.signal(getattr(signal, name), lambda *_: main(steps))
 
 
+def sometimes(rate, steps, otherwise, seed):
+    """Carry out steps by a chance that the seed and the task decide."""
+    import hashlib  # noqa: PLC0415 - seldom needed
+
+    drawn = hashlib.sha256(f"{seed} {os.environ.get('CAESAR_TASK_ID', '')}".encode()).digest()
+    main(steps if int.from_bytes(drawn[:8], "big") < rate * 2**64 else otherwise)
+
+
 def leave(steps, new_session, quiet):
     """Leave a process behind that carries out steps."""
     sys.stdout.flush()
@@ -303,6 +311,7 @@ STEPS = {
     "ignore": ignore,
     "on_signal": on_signal,
     "leave": leave,
+    "sometimes": sometimes,
     "exit": leave_code,
     "kill": kill,
 }

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -297,3 +297,29 @@ def test_it_does_not_wait_for_an_answer_that_cannot_come(
     run = caesar_orchestrator.delegate("Work", agent=agent, timeout=60)
     assert run.succeeded
     assert b"open it with the fixture caesar_answers" in run.raw_log
+
+
+def test_an_agent_that_varies_draws_by_its_seed_and_its_task(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+
+    def statuses(rate: float, seed: int = 0) -> list[str]:
+        fakes = FakeAgents(tmp_path, salt="a test")
+        sometimes = fakes.sometimes(
+            rate, fakes.report(), otherwise=[fakes.report("failed")], seed=seed
+        )
+        program = fakes(sometimes).argv
+        found = []
+        for task in ("t_0001", "t_0002", "t_0003", "t_0004", "t_0005"):
+            env = {"CAESAR_TASK_ID": task, "CAESAR_REPORT_PATH": str(report)}
+            subprocess.run(program, env=env, check=True, timeout=60)
+            found.append(json.loads(report.read_text())["status"])
+        return found
+
+    assert statuses(1.0) == ["success"] * 5
+    assert statuses(0.0) == ["failed"] * 5
+    varied = statuses(0.5)
+    assert set(varied) == {"success", "failed"}
+    assert statuses(0.5) == varied
+    assert statuses(0.5, seed=1) != varied
+    with pytest.raises(StepError, match="expected a rate from 0"):
+        FakeAgents(tmp_path).sometimes(80)
