@@ -101,6 +101,7 @@ CODES: dict[str, str] = {
     "path-shared": "A linked path is shared with the project, so writes to it reach both.",
     # supervision
     "deadline-exceeded": "The agent still ran at its deadline and was ended.",
+    "deadline-cut": "The deadline that ended the agent was cut to what was left of its test.",
     "killed-after-report": "The agent delivered its report but did not exit, and was ended.",
     "process-leaked": "A process outlived the agent that started it, and was ended.",
     "process-unkillable": "A process did not end although it was killed.",

@@ -8,7 +8,18 @@ from collections.abc import Sequence
 
 from caesar_agent.commands.dispatcher import HELD_BACK, Dispatcher
 
-COMMANDS = ("run", "recover", "diff", "apply", "clean", "agents", "html", "merge", "compare")
+COMMANDS = (
+    "run",
+    "recover",
+    "diff",
+    "apply",
+    "clean",
+    "agents",
+    "html",
+    "merge",
+    "compare",
+    "gate-check",
+)
 """Subcommands in the order of the help, each a module of its own."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_caesar.agents.target import AgentTarget
@@ -128,6 +128,14 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="play recorded agents back: none never records, once records where there is "
         "nothing yet, all records anew; off lets agents work",
     )
+    group.addoption(
+        "--caesar-trials",
+        type=int,
+        dest="caesar_trials",
+        metavar="N",
+        help="run every test that delegates N times, and show the rate of success; a marker "
+        "with trials= keeps its min_rate; 1 repeats nothing",
+    )
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
     parser.addini("caesar_runner", "what runs agents that are definitions", default="")
     parser.addini(
@@ -182,9 +190,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; resolve the agents when some are given."""
     config.addinivalue_line(
         "markers",
-        "caesar(strict=None, allow=(), record=None): strict=True makes findings of the harness "
-        "fail the test, strict=False does not; allow lists codes that never do; record is "
-        "none, once, all or off",
+        "caesar(strict=None, allow=(), record=None, trials=None, min_rate=None, "
+        "confidence=None, undecided='fail', stop=True): strict=True makes findings of the "
+        "harness fail the test, strict=False does not; allow lists codes that never do; record "
+        "is none, once, all or off; trials runs the test so often and judges its rate",
     )
     options = config.option
     if (
@@ -197,6 +206,7 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_conformance
         or options.caesar_hostile
         or options.caesar_conformance_report is not None
+        or options.caesar_trials is not None
         or _is_set(config)
     ):
         _open(config)
@@ -236,8 +246,10 @@ def _is_set(config: pytest.Config) -> bool:
         return True
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Refuse a marker that says something wrong where its test is collected."""
+    """Refuse a marker that says something wrong where its test is collected; add trials."""
+    repeated = metafunc.config.option.caesar_trials is not None
     for mark in metafunc.definition.iter_markers("caesar"):
         from pytest_caesar.settings.marker import (  # noqa: PLC0415 - only with a marker
             problem_of_marker,
@@ -246,6 +258,30 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         problem = problem_of_marker(mark)
         if problem:
             pytest.fail(f"{metafunc.definition.nodeid}: {problem}", pytrace=False)
+        repeated = repeated or mark.kwargs.get("trials") is not None
+    if repeated:
+        from pytest_caesar.session.trial_items import repeat  # noqa: PLC0415 - only with trials
+
+        repeat(metafunc, _open(metafunc.config))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse trials of methods of ``unittest.TestCase``, which take no parameters."""
+    unittest = sys.modules.get("unittest.case")
+    if unittest is None:
+        return
+    found = [
+        item.nodeid
+        for item in items
+        if issubclass(getattr(item, "cls", None) or object, unittest.TestCase)
+        and any(mark.kwargs.get("trials") for mark in item.iter_markers("caesar"))
+    ]
+    if found:
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        raise pytest.UsageError(
+            f"{', '.join(found[:3])}{more}: a method of unittest.TestCase cannot have trials, "
+            "because it takes no parameters; write a function, or a method of a plain class"
+        )
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -304,6 +340,19 @@ class _Listener:
 
             call.excinfo = without_harness(call.excinfo)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Judge the trials that nothing more comes of, before pytest looks for failures."""
+        stopped = True
+        try:
+            result = yield
+            stopped = False
+        finally:
+            session: CaesarSession | None = self._config.pluginmanager.get_plugin("caesar-session")
+            if session is not None and session.ledger is not None:
+                session.ledger.close(stopped=stopped)
+        return result
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Open the session when only workers compared with snapshots: it names unused ones."""
@@ -315,7 +364,9 @@ class _Listener:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Open the session when the first run arrives."""
         session: CaesarSession | None = self._config.pluginmanager.get_plugin("caesar-session")
-        if session is None and getattr(report, "caesar_runs", None):
+        if session is None and (
+            getattr(report, "caesar_runs", None) or hasattr(report, "caesar_trial")
+        ):
             session = _open(self._config)
         if session is not None:
             session.take(report)
@@ -390,6 +441,13 @@ def caesar_orchestrator(
 
 
 @pytest.fixture
+def _caesar_trial(request: pytest.FixtureRequest) -> int:
+    """Return which trial of its test this is."""
+    number: int = request.param
+    return number
+
+
+@pytest.fixture
 def caesar_answers(request: pytest.FixtureRequest) -> ScriptedAnswers:
     """Answer an agent that asks: ``on(question, answer)``; using it opens the return channel."""
     from pytest_caesar.session.fixtures import make_answers  # noqa: PLC0415 - see above
@@ -415,11 +473,11 @@ def caesar_programs(request: pytest.FixtureRequest) -> Programs:
 
 
 @pytest.fixture
-def caesar_fake_agent(tmp_path: Path) -> FakeAgents:
+def caesar_fake_agent(request: pytest.FixtureRequest, tmp_path: Path) -> FakeAgents:
     """Make agents from a short script of behaviours; see ``pytest_caesar.fake_agent.agent``."""
     from pytest_caesar.fake_agent.agent import FakeAgents  # noqa: PLC0415 - see above
 
-    return FakeAgents(tmp_path / "caesar" / "agents")
+    return FakeAgents(tmp_path / "caesar" / "agents", salt=request.node.nodeid)
 
 
 @pytest.fixture

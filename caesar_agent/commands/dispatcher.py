@@ -137,7 +137,7 @@ class Dispatcher:
 
     def _command(self, name: str) -> ModuleType | None:
         """Return the module of a command, or None when this installation has none."""
-        full = f"{self.package}.{name}"
+        full = f"{self.package}.{name.replace('-', '_')}"
         if importlib.util.find_spec(full) is None:
             return None
         return importlib.import_module(full)

@@ -50,7 +50,7 @@ from pytest_caesar.supervision.ending import doubt_of
 from pytest_caesar.supervision.environment import search_path
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
-from pytest_caesar.supervision.time_left import fit
+from pytest_caesar.supervision.time_left import fit, format_seconds
 from pytest_caesar.workspace.change_times import change_times
 from pytest_caesar.workspace.isolation import prepare, release, remove
 from pytest_caesar.workspace.known_paths import KnownPaths
@@ -131,6 +131,7 @@ class Delegation:
                 *self.remarks,
                 *workspace.diagnostics,
                 *outcome.diagnostics,
+                *self._cut_short(start.task, outcome),
                 *filter(None, (start.log.check(),)),
                 *start.narration.diagnostics,
                 *attendants.diagnostics,
@@ -359,3 +360,14 @@ class Delegation:
         left = self.settings.seconds_left()
         timeout, _ = fit(self.request.deadline_ms / 1000, self.settings.grace, left)
         return max(1, round(timeout * 1000))
+
+    def _cut_short(self, task: Task, outcome: Outcome) -> list[Diagnostic]:
+        """Say that the deadline which ended the agent was not the one that was asked for."""
+        asked = self.request.deadline_ms
+        if not outcome.timed_out or task.deadline_ms >= asked:
+            return []
+        text = (
+            f"the agent was promised {format_seconds(asked)} and had {format_seconds(task.deadline_ms)}: "
+            "no more was left of the test's own timeout"
+        )
+        return [Diagnostic(code="deadline-cut", message=text)]

@@ -66,6 +66,7 @@ REMEDIES: Final = {
     "uncommitted-work": "Commit what the agent shall see.",
     "path-not-placed": "Correct `[worktree]` in `.caesar/config.toml`; the message says why.",
     "path-shared": "Use `copy` instead of `link` where the agent writes.",
+    "deadline-cut": "Give the test more time (`@pytest.mark.timeout`); among trials it is an error of the harness.",
     "deadline-exceeded": "Give more time (`timeout=`), or see in the log where it hangs.",
     "killed-after-report": "Let the agent exit when it has reported; see what it waits for.",
     "process-leaked": "Let the agent end and wait for what it starts.",

@@ -33,19 +33,28 @@ MAX_BRIEF = 16 * 1024
 """Characters of a brief that a record carries."""
 
 
-def record(run: Run, *, number: int, report: pytest.TestReport, whole: bool) -> dict[str, Any]:
+def record(
+    run: Run,
+    *,
+    number: int,
+    report: pytest.TestReport,
+    whole: bool,
+    trial: int | None = None,
+) -> dict[str, Any]:
     """Return what a session keeps of one run, as JSON types alone.
 
     Args:
         run: what came of a delegation.
         number: 1 for the first run of this execution of the test.
         report: the test report that it travels with.
+        trial: which trial of its test it was, or None.
         whole: all that ``--caesar-json`` writes; otherwise what is counted at the end.
     """
     counted: dict[str, Any] = {
         "test": report.nodeid,
         "phase": report.when,
         "number": number,
+        **({"trial": trial} if trial is not None else {}),
         "status": run.report.status,
         "source": str(run.source),
         "process": run.outcome.status,

@@ -19,6 +19,7 @@ from pytest_caesar.settings.settings import (
     refuse_separate_paths,
     select_agents,
 )
+from pytest_caesar.settings.trial_parameter import trial_number
 from pytest_caesar.snapshots.executed_tests import EXECUTED, ExecutedTests
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.runs.run import Run
     from pytest_caesar.session.results import SessionResults
+    from pytest_caesar.session.trial_ledger import TrialLedger
 
 UNDER_TEST = "caesar_agent_under_test"
 
@@ -100,6 +102,7 @@ class CaesarSession:
         self.document_parts: dict[str, Callable[[], Any]] = {}
         self.results: SessionResults | None = None
         self._github: list[str] = []
+        self.ledger: TrialLedger | None = None
         self._executions: dict[str, int] = {}
         self._executed = config.stash[EXECUTED] = ExecutedTests()
         self._current: TestState | None = None
@@ -177,6 +180,17 @@ class CaesarSession:
 
             lines.append(header_line(self.agents))
         return [*lines, *self.header_lines]
+
+    def open_ledger(self) -> TrialLedger:
+        """Return what takes up trials, made at the first call."""
+        if self.ledger is None:
+            from pytest_caesar.session.trial_ledger import (  # noqa: PLC0415 - only with trials
+                TrialLedger,
+            )
+
+            self.ledger = TrialLedger(self.config)
+            self.document_parts["trials"] = self.ledger.as_json
+        return self.ledger
 
     # --- one test ----------------------------------------------------------------------
 
@@ -261,6 +275,7 @@ class CaesarSession:
                 number=state.sent + index,
                 report=report,
                 whole=self.settings.whole_runs,
+                trial=trial_number(item),
             )
             for index, run in enumerate(new, 1)
         ]
@@ -294,6 +309,8 @@ class CaesarSession:
         self.records.extend({**item, "execution": execution} for item in runs)
         if self.results is not None:
             self.results.recorder.take(report)
+        if hasattr(report, "caesar_trial") and not self.is_worker:
+            self.open_ledger().take(report)
 
     def pytest_unconfigure(self) -> None:
         """End the process that watches over agents, if one was started."""
@@ -331,6 +348,7 @@ class CaesarSession:
         lines = summary_lines(own)
         if own:
             lines += [line for summarise in self.summaries for line in summarise(own)]
+        lines += self.ledger.lines() if self.ledger is not None else []
         nothing = exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if nothing and self.agents and not terminalreporter.stats.get("deselected"):
             lines = nothing_collected(
@@ -349,6 +367,9 @@ class CaesarSession:
             terminalreporter.write_sep("-", "caesar")
             for line in lines:
                 terminalreporter.write_line(line)
+        self._write_github(terminalreporter)
+
+    def _write_github(self, terminalreporter: TerminalReporter) -> None:
         for command in self._github:
             terminalreporter.ensure_newline()
             terminalreporter.write_line(command)

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
     import pytest
 
-VALUED = ("--caesar-agent", "--caesar-runner", "--caesar-pass-env", "--caesar-record")
+VALUED = (
+    "--caesar-agent",
+    "--caesar-trials",
+    "--caesar-runner",
+    "--caesar-pass-env",
+    "--caesar-record",
+)
 """Options with a value that decide what a test runs, and what it is called."""
 
 FLAGS = ("--caesar-subprocess", "--caesar-user-config", "--caesar-hostile")

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from caesar_agent.console import one_line
 from pytest_caesar.agents.errors import near_miss
 from pytest_caesar.settings.finding_codes import problem_of_codes
-from pytest_caesar.settings.settings import RECORD_MODES
+from pytest_caesar.settings.settings import MAX_TRIALS, RECORD_MODES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pytest
 
-ARGUMENTS = ("strict", "allow", "record")
+ARGUMENTS = (
+    "strict",
+    "allow",
+    "record",
+    "trials",
+    "min_rate",
+    "confidence",
+    "undecided",
+    "stop",
+)
 """What the marker takes."""
 
 
@@ -22,7 +34,10 @@ def problem_of_marker(mark: pytest.Mark) -> str:
     if unknown:
         hint = near_miss(unknown[0], ARGUMENTS) or "."
         found = one_line(", ".join(unknown), limit=120)
-        return f"the marker caesar has {found}{hint} It takes strict=, allow= and record="
+        takes = [f"{name}=" for name in ARGUMENTS]
+        return (
+            f"the marker caesar has {found}{hint} It takes {', '.join(takes[:-1])} and {takes[-1]}"
+        )
     strict, record = mark.kwargs.get("strict"), mark.kwargs.get("record")
     if strict not in (None, True, False):
         return f"the marker caesar has strict={_shown(strict)}, expected True or False"
@@ -38,7 +53,34 @@ def problem_of_marker(mark: pytest.Mark) -> str:
     ):
         return f"the marker caesar has allow={_shown(allow)}, expected a list of codes"
     problem = problem_of_codes(codes)
-    return f"the marker caesar has allow={problem}" if problem else ""
+    return f"the marker caesar has allow={problem}" if problem else _problem_of_trials(mark.kwargs)
+
+
+def _problem_of_trials(asked: Mapping[str, Any]) -> str:
+    """Say what is wrong with what a marker asks of trials, or return ""."""
+    checks = (
+        ("trials", _is_count, f"a whole number from 2 to {MAX_TRIALS}"),
+        ("min_rate", _is_rate, "a rate above 0 and at most 1, such as 0.8"),
+        ("confidence", _is_confidence, "a number from 0.5 up to below 1, such as 0.95"),
+        ("undecided", lambda value: value in ("fail", "skip"), "'fail' or 'skip'"),
+        ("stop", lambda value: isinstance(value, bool), "True or False"),
+    )
+    for name, holds, expected in checks:
+        if asked.get(name) is not None and not holds(asked[name]):
+            return f"the marker caesar has {name}={_shown(asked[name])}, expected {expected}"
+    return ""
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and 2 <= value <= MAX_TRIALS
+
+
+def _is_rate(value: object) -> bool:
+    return value is not True and isinstance(value, int | float | Fraction) and 0 < value <= 1
+
+
+def _is_confidence(value: object) -> bool:
+    return isinstance(value, float) and 0.5 <= value < 1
 
 
 def _shown(value: Any) -> str:

@@ -44,6 +44,9 @@ BOOLEANS = ("caesar_strict", "caesar_junit", "caesar_subprocess")
 RECORD_MODES = ("none", "once", "all", "off")
 """What ``--caesar-record``, the ini key and the marker may say."""
 
+MAX_TRIALS = 10_000
+"""How often a test can be run."""
+
 REPEATED = "caesar_repeated"
 """Key under which workers are told the options of the command line."""
 
@@ -78,6 +81,7 @@ class Settings:
         linger: seconds an agent may go on after it has delivered its report, or None.
         ini: the ini file, or None.
         repeated: options of the command line that a test needs to run again as it ran.
+        trials: ``--caesar-trials``: how often every test that delegates is run, or None.
     """
 
     agents: tuple[str, ...]
@@ -103,6 +107,7 @@ class Settings:
     html_path: Path | None = None
     baseline: Path | None = None
     ci: bool = False
+    trials: int | None = None
 
     @property
     def whole_runs(self) -> bool:
@@ -173,6 +178,7 @@ def read_settings(config: pytest.Config) -> Settings:
         linger=_linger(ini("caesar_linger"), config.inipath),
         ini=config.inipath,
         repeated=_repeated(config),
+        trials=_trials(config.getoption("caesar_trials")),
     )
 
 
@@ -204,6 +210,14 @@ def _ci(text: str, ini: Path | None) -> bool:
     if text not in ("auto", "off"):
         raise pytest.UsageError(f"caesar_ci{_in_file(ini)} = {text}: expected auto or off")
     return text == "auto" and os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _trials(number: int | None) -> int | None:
+    if number is not None and not 1 <= number <= MAX_TRIALS:
+        raise pytest.UsageError(
+            f"--caesar-trials={number}: expected a number from 1 (no repeats) to {MAX_TRIALS}"
+        )
+    return number
 
 
 def _in_file(ini: Path | None) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.settings.test_files import file_stem
+from pytest_caesar.settings.trial_parameter import without_trial
 
 
 class ExecutedTests:
@@ -19,7 +20,9 @@ class ExecutedTests:
     def add(self, item: pytest.Item) -> None:
         """Note that a test ran to its end."""
         beside = self._ended.setdefault(item.path.parent, {})
-        beside[item.nodeid] = (item.path.stem, item.name)
+        # One snapshot is for all trials of a test.
+        stem = file_stem(without_trial(item, item.nodeid), without_trial(item, item.name))
+        beside[item.nodeid] = (item.path.stem, stem)
 
     def discard(self, item: pytest.Item) -> None:
         """Note that a test has not run to its end, or not yet again."""
@@ -28,8 +31,8 @@ class ExecutedTests:
     def stems_beside(self, folder: Path) -> dict[str, set[str]]:
         """Return what tests in a folder ran to their end, as stems of snapshots by module."""
         stems: dict[str, set[str]] = {}
-        for nodeid, (module, name) in self._ended.get(folder, {}).items():
-            stems.setdefault(module, set()).add(file_stem(nodeid, name))
+        for module, stem in self._ended.get(folder, {}).values():
+            stems.setdefault(module, set()).add(stem)
         return stems
 
     def forget_comparisons(self, item: pytest.Item) -> None:

@@ -12,6 +12,7 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
 from pytest_caesar.settings.test_files import belongs, file_name, file_stem, possible_stems
+from pytest_caesar.settings.trial_parameter import without_trial
 from pytest_caesar.snapshots.executed_tests import EXECUTED
 from pytest_caesar.snapshots.serialisation import KINDS
 
@@ -127,7 +128,10 @@ class CaesarExtension(SingleFileSnapshotExtension):
 
 
 def _stem(location: PyTestLocation) -> str:
-    return file_stem(location.nodeid, str(location.nodename))
+    item = location.item  # one snapshot for all trials of a test
+    return file_stem(
+        without_trial(item, location.nodeid), without_trial(item, str(location.nodename))
+    )
 
 
 def _names(folder: Path) -> list[str]:
