@@ -60,13 +60,14 @@ def run(args: argparse.Namespace) -> int:
             return NOT_FOUND
     finished = False
     task_id = _task_id(directory)
+    tools: dict[str, str] = {}
     readings: Iterable[EventReading] = (
         follow(log, stop=lambda: finished or not folder.is_dir(), task_id=task_id)
         if args.follow
         else [read_events(log, task_id=task_id)]
     )
     for reading in readings:
-        _show(reading, as_json=args.json)
+        _show(reading, tools, as_json=args.json)
         finished = finished or any(event.type == "finished" for event in reading.events)
     return 0
 
@@ -88,10 +89,10 @@ def no_task(folder: Path) -> str:
     )
 
 
-def _show(reading: EventReading, *, as_json: bool) -> None:
+def _show(reading: EventReading, tools: dict[str, str], *, as_json: bool) -> None:
     for event in reading.events:
         # ASCII alone in JSON: the reader is a program, and nothing in it acts on a terminal.
-        line = json.dumps(event.dump()) if as_json else _line(event)
+        line = json.dumps(event.dump()) if as_json else _line(with_tool(event, tools))
         sys.stdout.write(line + "\n")
     sys.stdout.flush()
     for found in reading.diagnostics:
@@ -102,6 +103,23 @@ def _show(reading: EventReading, *, as_json: bool) -> None:
 def _line(event: Event) -> str:
     at, kind = one_line(event.at, limit=40), one_line(event.type, limit=20)
     return f"{event.seq:>4}  {at}  {kind:<12}  {one_line(describe(event), limit=LIMIT)}".rstrip()
+
+
+def with_tool(event: Event, tools: dict[str, str]) -> Event:
+    """Return an event with the name of its tool, which an end may leave to its start.
+
+    Args:
+        event: the next one of a log.
+        tools: names by id of the calls so far; kept up to date here.
+    """
+    tool, ident = getattr(event, "tool", None), getattr(event, "id", None)
+    if event.type != "tool_use" or not ident:
+        return event
+    if tool:
+        tools[ident] = tool
+        return event
+    known = tools.get(ident)
+    return event.model_copy(update={"tool": known}) if known else event
 
 
 def describe(event: Event) -> str:  # noqa: PLR0911 - one for each type

@@ -52,12 +52,18 @@ def _document(package: ModuleType, name: str) -> Callable[[bytes], Verdict]:
 
 def _events(data: bytes) -> Verdict:
     from caesar_agent.events.reading import read_events  # noqa: PLC0415 - slow
+    from caesar_agent.events.remarks import remarks  # noqa: PLC0415 - as above
 
-    found = read_events(data).diagnostics
+    reading = read_events(data)
+    found = reading.diagnostics
     odd = {"byte-order-mark", "unusual-encoding"}
+    whole = not any(item.code == "events-cut" for item in found)
     return Verdict(
         problems=tuple(item for item in found if item.code not in odd),
-        remarks=tuple(item for item in found if item.code in odd),
+        remarks=(
+            *(item for item in found if item.code in odd),
+            *remarks(reading.events, whole=whole),
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from caesar_agent.commands.dispatcher import HELD_BACK, INTERRUPTED, USAGE_ERROR
-from caesar_agent.commands.events import describe
+from caesar_agent.commands.events import describe, with_tool
 from caesar_agent.console import one_line, printable, silence, tell
 from caesar_agent.documents.event import Event
 from caesar_agent.errors import CaesarError
@@ -261,7 +261,10 @@ def _listener(args: argparse.Namespace) -> Callable[[Event], None] | None:
         return None
     project = _project(args)
 
+    tools: dict[str, str] = {}
+
     def listen(event: Event) -> None:
+        event = with_tool(event, tools)
         if not args.json or event.type == "question":
             line = f"{one_line(event.type, limit=20):>12}  {one_line(describe(event))}\n"
             tell(line)

@@ -16,6 +16,7 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.events.lines import EventReading
 from caesar_agent.events.log import EventLog
 from caesar_agent.events.reading import EventTail, mentions, read_events
+from caesar_agent.events.remarks import remarks
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.recovery.streams.base import StreamReading
 from pytest_caesar.recovery.streams.dialects import detect, open_translator, tells_creation
@@ -150,7 +151,9 @@ class Narration:
                 reading = None
         reading = reading or self._read_all()
         self.events = reading.events
-        self.diagnostics = (*reading.diagnostics, *cut, *self._lost_event_findings())
+        whole = not any(item.code == "events-cut" for item in reading.diagnostics)
+        odd = remarks(self.events, whole=whole)
+        self.diagnostics = (*reading.diagnostics, *odd, *cut, *self._lost_event_findings())
         if self._unwritable is not None:
             self.diagnostics = (*self.diagnostics, self._unwritable)
         self.poll()

@@ -65,8 +65,29 @@ def contradictions(
         message = "the report says partial and has no next_steps: what remains is not told"
         found.append(Diagnostic(code="partial-without-next-steps", message=message))
     if report.status == "success":
+        found.extend(_failed_commands(report))
         found.extend(_against_success(outcome_status, exit_code, killed_after_report))
     return tuple(found)
+
+
+def _failed_commands(report: Report) -> list[Diagnostic]:
+    """Tell which commands failed by the report's own word, with no success of the same later."""
+    failed: dict[str, int] = {}
+    for run in report.commands_run:
+        command = " ".join(run.command.split())
+        if run.exit_code == 0:
+            failed.pop(command, None)
+        elif run.exit_code is not None:
+            failed[command] = run.exit_code
+    if not failed:
+        return []
+    named = ", ".join(
+        f"{one_line(command, limit=80)} (exit code {code})"
+        for command, code in list(failed.items())[:MAX_PATHS]
+    )
+    more = f" and {len(failed) - MAX_PATHS} more" if len(failed) > MAX_PATHS else ""
+    message = f"the report says success, and that a command failed and never succeeded: {named}"
+    return [Diagnostic(code="success-but-command-failed", message=message + more)]
 
 
 def _against_success(

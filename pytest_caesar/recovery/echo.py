@@ -30,6 +30,8 @@ _AGREEING = 16
 _FOLLOWING = 256
 """Bytes after a fragment that are compared, wrapping included."""
 
+_BLANKS = re.compile(r"\s|\\[nrt]")
+
 _SUMMARY = re.compile(rb'"summary":')
 _PLACEHOLDER = frozenset({"…", "...", ".", "<summary>", "summary"})
 
@@ -39,7 +41,7 @@ class Echo:
     """What an echo of one brief looks like.
 
     Attributes:
-        values: canonical JSON of the objects that the brief shows.
+        values: canonical JSON of the objects that the brief shows, without white space.
         texts: the brief and the example of this project, without white space.
         lines: their lines, without white space, as a suffix test takes them.
         summaries: those of them that give, or describe, a summary.
@@ -58,7 +60,8 @@ class Echo:
             summary = value.get("summary")
             if isinstance(summary, str) and summary.strip() in _PLACEHOLDER:
                 return True
-        return bool(self.values) and canonical(value) in self.values
+        # A wrapping that was joined again has lost, or gained, blanks within the strings.
+        return bool(self.values) and _without_blanks(canonical(value)) in self.values
 
     def holds(self, excerpt: bytes, following: bytes = b"") -> bool:
         """Say whether text that is not a report is a piece of the brief, in any wrapping.
@@ -114,7 +117,7 @@ def echo_of(brief: str | None, *, task_id: str = "") -> Echo:
     for text in known[1:]:
         survey = Survey(text)
         values.update(_canonical_text(survey.excerpt(span)) for span in _all_spans(survey))
-    values.discard("")
+    values = {_without_blanks(text) for text in values if text}
     lines = {_squeezed(line) for text in known for line in text.split(b"\n")}
     lines.discard(b"")
     return Echo(
@@ -124,6 +127,10 @@ def echo_of(brief: str | None, *, task_id: str = "") -> Echo:
         summaries=tuple(sorted(line for line in lines if _SUMMARY.search(line))),
         size=max(len(text) for text in known),
     )
+
+
+def _without_blanks(text: str) -> str:
+    return _BLANKS.sub("", text)
 
 
 def _squeezed(text: bytes) -> bytes:

@@ -20,6 +20,15 @@ MAX_TAIL_LINE = 160
 
 _TAIL_BYTES = 8192
 
+_OPENING = "Synthesized: the agent gave no usable report."
+
+_OPENINGS = (
+    _OPENING,
+    "No report received; last log lines:",
+    "No report received from the agent, and the log contains nothing usable.",
+)
+"""How summaries begin that orchestrators make: ours, and the reference's."""
+
 _SECRET = re.compile(
     r"(?i)((?:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d|authorization|bearer)"
     r"[\"']?\s{0,3}[=:\s]\s{0,3}[\"']?(?:bearer\s)?)[^\s\"',;]{6,}"
@@ -53,7 +62,7 @@ def synthesize(evidence: Evidence, *, last_words: str = "", stream_failure: str 
         basis = "what it printed on stderr, how its process ended and what changed"
     else:
         basis = "how its process ended and what changed; it printed nothing"
-    sentences = [f"Synthesized: the agent gave no usable report. Made from {basis}.", f"{ending}."]
+    sentences = [f"{_OPENING} Made from {basis}.", f"{ending}."]
     if stream_failure:
         sentences.append(f"Its stream says that it failed: {_clean(stream_failure, MAX_WORDS)}.")
     elif not evidence.raw_log.strip() and (complaint := last_line(evidence.stderr_log)):
@@ -112,6 +121,11 @@ def _describe_changes(evidence: Evidence) -> str:
     if count == 0:
         return "Nothing changed"
     return "1 path changed" if count == 1 else f"{count} paths changed"
+
+
+def is_synthesized(report: Report) -> bool:
+    """Say whether an orchestrator made a report, after a crash say, in the place of the agent."""
+    return report.summary.startswith(_OPENINGS)
 
 
 def last_line(log: bytes) -> str:

@@ -18,7 +18,7 @@ from pytest_caesar.recovery.evidence import Evidence, Form, Recovered, Source
 from pytest_caesar.recovery.extraction import Extraction, extract
 from pytest_caesar.recovery.others_words import others_report
 from pytest_caesar.recovery.passages import Script, read_log
-from pytest_caesar.recovery.synthesis import synthesize
+from pytest_caesar.recovery.synthesis import is_synthesized, synthesize
 
 MAX_LOG_BYTES = 64 * 1024 * 1024
 """Bytes of ``raw.log`` that recovery reads, the last ones; what comes before is told, not read."""
@@ -226,6 +226,12 @@ def _document(
     )
     if reading.report is not None and echo.is_shown(reading.value):
         reading = Reading(flaw="invalid", problem="it is the example that the brief shows")
+    if reading.report is not None and is_synthesized(reading.report):
+        message = f"{name} was synthesized by an orchestrator; it is not read as the agent's"
+        diagnostics.append(
+            Diagnostic(code="report-file-not-the-agents", message=message, path=name)
+        )
+        return _Claim(source=source, reading=None, name=name)
     if reading.flaw == "foreign":
         diagnostics.append(
             Diagnostic(

@@ -205,7 +205,8 @@ def _changes(run: Run) -> list[str]:
     lines = change_lines(run)
     if not lines:
         return [_field("changes", "none declared, none observed")]
-    return _listed(f"changes (verified by {run.changes_verified_by})", lines, PATHS)
+    nothing = "nothing was declared (no report); " if run.source == "synthesized" else ""
+    return _listed(f"changes ({nothing}verified by {run.changes_verified_by})", lines, PATHS)
 
 
 def _commands(run: Run) -> list[str]:

@@ -39,10 +39,12 @@ def settle(
     seen = activity or Activity()
     commands = commands_of(seen, declared)
     if observation.verified:
-        reconciliation = reconcile(
-            declared.changes, observation, workspace=task.workspace, ignored=ignored
-        )
-        report = reconciled_report(declared, reconciliation, observation)
+        # What is synthesized is made from what git shows: nobody declared it.
+        claims = () if recovered.source == "synthesized" else declared.changes
+        reconciliation = reconcile(claims, observation, workspace=task.workspace, ignored=ignored)
+        report = declared
+        if recovered.source != "synthesized":
+            report = reconciled_report(declared, reconciliation, observation)
     else:
         reconciliation, report = Reconciliation(), declared
     found = contradictions(
@@ -65,7 +67,7 @@ def settle(
         "diagnostics": (
             *harness_findings,
             *recovered.diagnostics,
-            *reconciliation_findings(reconciliation),
+            *reconciliation_findings(reconciliation, reported=recovered.source != "synthesized"),
             *command_findings(commands),
             *found,
             *usage_findings(declared, seen.usage),
@@ -100,8 +102,21 @@ _WITHIN = (
 )
 
 
-def reconciliation_findings(reconciliation: Reconciliation) -> tuple[Diagnostic, ...]:
-    """Tell what the declaration and the observation do not agree on, in path order."""
+def reconciliation_findings(
+    reconciliation: Reconciliation, *, reported: bool = True
+) -> tuple[Diagnostic, ...]:
+    """Tell what the declaration and the observation do not agree on, in path order.
+
+    Args:
+        reconciliation: of a run.
+        reported: an agent's report declares; without one nothing was declared.
+    """
+    if not reported and reconciliation.entries:
+        count = len(reconciliation.entries)
+        first = shown(reconciliation.entries[0].path)
+        what = f"{first} changed" if count == 1 else f"{count} paths changed, {first} the first"
+        message = f"git shows that {what}; nothing was declared (no report)"
+        return (Diagnostic(code="undeclared-change", message=message),)
     return tuple(
         Diagnostic(
             code=_SENTENCES[entry.verdict][0],

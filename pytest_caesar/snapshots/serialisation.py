@@ -206,7 +206,8 @@ def _changes(run: Run, normaliser: Normaliser) -> str:
         f"| {_cell(normaliser.path(path))} | {declared} | {observed} | {word} |"
         for path, declared, observed, word in rows
     ]
-    return "\n".join(["| path | declared | observed | |", "|---|---|---|---|", *table])
+    said = ["Nothing was declared (no report).", ""] if run.source == "synthesized" else []
+    return "\n".join([*said, "| path | declared | observed | |", "|---|---|---|---|", *table])
 
 
 def _commands(run: Run, normaliser: Normaliser) -> str:

@@ -162,10 +162,12 @@ class Claude(LineReader):
 
     def _result(self, line: Mapping[str, object], start: int, end: int) -> list[StreamEvent]:
         words = base.optional_text(line, "result")
-        failed = line.get("is_error") is True
+        subtype = base.word(line, "subtype")
+        # ``is_error`` is false where the turns or the budget ran out; the subtype says so.
+        failed = line.get("is_error") is True or subtype not in {"", "success"}
         self._result_line = line
         self.ended = True
-        self.failed = (words or base.optional_text(line, "subtype")) if failed else None
+        self.failed = (words or subtype or "is_error") if failed else None
         events = [] if failed else self.say(words, start, end)
         structured = line.get("structured_output")
         if isinstance(structured, dict) and not failed:

@@ -177,3 +177,15 @@ def test_events_of_another_task_are_skipped_and_named(
     told = capsys.readouterr()
     assert [line.split(None, 3)[3] for line in told.out.splitlines()] == ["ours"]
     assert told.err.startswith('line 2: expected task "t_1", found "t_2"')
+
+
+def test_the_end_of_a_call_is_shown_with_the_tool_that_its_start_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log(
+        tmp_path,
+        event(type="tool_use", tool="bash", id="c1", input_summary="make", status="started"),
+        event(seq=1, type="tool_use", tool="", id="c1", input_summary="", status="failed"),
+    )
+    cli.main(["events", str(tmp_path)])
+    assert capsys.readouterr().out.splitlines()[1].endswith("bash (failed)")

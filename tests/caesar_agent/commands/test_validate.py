@@ -176,3 +176,12 @@ def test_another_kind_can_be_added(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(validate.KINDS, "evidence", lambda data: validate.Verdict())
 
     assert run(write("a.json", b""), "--as", "evidence") == (0, ["a.json: valid evidence"])
+
+
+def test_numbers_of_events_that_do_not_count_on_are_remarks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "".join(json.dumps(event(seq=seq)) + "\n" for seq in (0, 0))
+    (tmp_path / "events.jsonl").write_text(lines)
+    assert cli.main(["validate", str(tmp_path / "events.jsonl")]) == 0
+    assert "[event-seq-repeated]" in capsys.readouterr().out

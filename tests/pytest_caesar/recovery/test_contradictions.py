@@ -81,3 +81,22 @@ def test_a_message_names_a_few_paths_and_escapes_them() -> None:
         "the task is read-only and the agent changed 0\\x1b.txt, 1\\x1b.txt, 2\\x1b.txt, "
         "3\\x1b.txt, 4\\x1b.txt and 2 more"
     )
+
+
+@pytest.mark.parametrize(
+    ("runs", "told"),
+    [
+        ([("make", 2)], 1),
+        ([("make", 2), ("make", 0)], 0),
+        ([("make", 0), ("make", 2)], 1),
+        ([("make  lint", 1), ("make lint", 0)], 0),
+        ([("make", 2), ("make all", 0)], 1),
+        ([("make", None), ("make", 0)], 0),
+    ],
+)
+def test_success_beside_a_command_that_failed_last_contradicts_itself(
+    runs: list[tuple[str, int | None]], told: int
+) -> None:
+    fields = {"commands_run": [{"command": command, "exit_code": code} for command, code in runs]}
+    assert found(fields=fields) == (["success-but-command-failed"] * told)
+    assert "success-but-command-failed" not in found("failed", fields)

@@ -180,3 +180,36 @@ def test_no_prefix_and_no_escaping_makes_the_brief_a_report(
 
     assert verdict.source == "synthesized"
     assert verdict.report.status != "success"
+
+
+EARLIER = report(
+    summary="An earlier attempt, with words enough to be wrapped somewhere.", task_id=TASK
+)
+FOLLOWING = render_brief(
+    TASK_DOCUMENT.model_copy(update={"context": f"An earlier report was:\n{fence(EARLIER)}"}),
+    expected="extracted",
+)
+
+
+@pytest.mark.parametrize("width", [23, 40, 76])
+@pytest.mark.parametrize("prefix", ["", "| ", "> "])
+def test_an_earlier_report_in_a_brief_that_was_wrapped_is_nobodys(width: int, prefix: str) -> None:
+    """Cut at a width, wherever that is, as terminals and loggers do."""
+    lines = prefixed(FOLLOWING, prefix).split("\n")
+    log = "\n".join(
+        line[at : at + width] for line in lines for at in range(0, len(line) or 1, width)
+    )
+    verdict = recovered(log + "\nI could not do it.\n", brief=FOLLOWING)
+    assert verdict.source == "synthesized"
+
+
+@pytest.mark.parametrize("role", ["user", "system"])
+def test_a_brief_that_is_echoed_whole_is_no_report_of_somebody_elses(role: str) -> None:
+    def lines(*messages: tuple[str, str]) -> str:
+        told = [{"type": "message", "role": who, "content": text} for who, text in messages]
+        return "".join(json.dumps(line) + "\n" for line in told)
+
+    log = lines((role, f"Hello.\n{OURS}"), ("assistant", "I could not do it."))
+    assert codes(recovered(log, brief=OURS)) == []
+    log += lines((role, report()))
+    assert codes(recovered(log, brief=OURS)) == ["report-not-own-words"]

@@ -263,3 +263,44 @@ def test_text_in_the_place_of_bytes_is_refused_by_name(name: str) -> None:
         f"{name} is of type str: expected bytes, as they are in the file "
         '(b"…", text.encode(), path.read_bytes())'
     )
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Synthesized: the agent gave no usable report. Made from the end of its log.",
+        "No report received; last log lines: a | b",
+        "No report received from the agent, and the log contains nothing usable.",
+    ],
+)
+def test_a_report_that_an_orchestrator_made_is_not_the_agents(summary: str) -> None:
+    made = report("partial", summary).encode()
+    verdict = recovered(fence(report()), report_file=made)
+    assert (verdict.source, codes(verdict)) == ("extracted", ["report-file-not-the-agents"])
+    assert recovered(report_file=made).source == "synthesized"
+
+
+@pytest.mark.parametrize(
+    ("subtype", "is_error", "status"),
+    [
+        ("success", False, "partial"),
+        ("success", True, "failed"),
+        ("error_max_turns", False, "failed"),
+        ("error_max_budget_usd", False, "failed"),
+        ("error_during_execution", True, "failed"),
+    ],
+)
+def test_claude_ends_as_the_subtype_of_its_result_says(
+    subtype: str, is_error: object, status: str
+) -> None:
+    def stream(text: str) -> str:
+        said = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+        end = {"type": "result", "subtype": subtype, "is_error": is_error}
+        lines = [{"type": "assistant", "message": {"id": "m", **said}}, end]
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    change = (Change(path="a", action="modified"),)
+    verdict = recovered(stream(fence(report())), dialect="claude")
+    assert ("stream-failed" in codes(verdict)) is (status == "failed")
+    verdict = recovered(stream("Reading."), dialect="claude", changes=change)
+    assert verdict.status == status
