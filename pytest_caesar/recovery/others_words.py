@@ -20,13 +20,14 @@ def others_report(script: Script, log: bytes, echo: Echo, task_id: str) -> bool:
         echo: what the brief looks like.
         task_id: of the task.
     """
-    if script.dialect == PLAIN:
-        return True  # what was found there names a report in the words of somebody else
+    plain = script.dialect == PLAIN
     own = {(passage.start, passage.end) for passage in script.passages}
     for start, end, value in wrapped_lines(log):
         if (start, end) in own or (start, end + 1) in own:
             continue
         for text in texts(value):
+            if plain and text.own:
+                continue
             data = text.text.encode("utf-8", "surrogatepass")
             passage = Passage(text=data, start=0, end=len(data))
             if extract((passage,), echo=echo, task_id=task_id).chosen is not None:

@@ -209,7 +209,7 @@ def test_a_brief_that_is_echoed_whole_is_no_report_of_somebody_elses(role: str) 
         told = [{"type": "message", "role": who, "content": text} for who, text in messages]
         return "".join(json.dumps(line) + "\n" for line in told)
 
-    log = lines((role, f"Hello.\n{OURS}"), ("assistant", "I could not do it."))
+    log = lines((role, OURS), ("assistant", "I could not do it."))
     assert codes(recovered(log, brief=OURS)) == []
     log += lines((role, report()))
     assert codes(recovered(log, brief=OURS)) == ["report-not-own-words"]
