@@ -16,6 +16,8 @@ from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.index_file import without_bits, without_zero_times
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.quiet_git import quiet_git
+from pytest_caesar.workspace.remembered_files import InsideState
+from pytest_caesar.workspace.repositories_inside import Inside
 from pytest_caesar.workspace.repository_state import (
     EMPTY_TREES,
     Checkout,
@@ -230,8 +232,20 @@ def _of_work_tree(
         index_time=observer.index.stat().st_mtime_ns if observer.index.exists() else 0,
         tree=tree,
         nested=frozenset(scan.nested),
+        inside=_inside(snapshot, scan.nested),
     )
     return snapshot if tells else _hashed(snapshot)
+
+
+def _inside(snapshot: Snapshot, nested: Iterable[bytes]) -> dict[bytes, InsideState]:
+    """Look into repositories that lie in a work tree, and into submodules."""
+    looking = Inside(snapshot)
+    known = {path for path, (_, told) in snapshot.submodules.items() if told == "checked out"}
+    return {
+        path: looking.state(snapshot.top / os.fsdecode(path))
+        for path in sorted({*nested, *known})
+        if not is_within(path, snapshot.excluded)
+    }
 
 
 def _hashed(snapshot: Snapshot) -> Snapshot:

@@ -166,21 +166,27 @@ class Git:
         stdin: bytes = b"",
         accept: Iterable[int] = (0,),
         timeout: float = GIT_TIMEOUT,
+        output: IO[bytes] | None = None,
     ) -> Result:
         """Run one git command to its end.
 
         Args:
             arguments: the command and its arguments.
             stdin: what it reads.
+            output: a file that gets what it prints, instead of the result.
             accept: exit codes that are answers.
             timeout: seconds until it is stopped.
 
         Raises:
             GitError: any other exit code, no start, or no end in time.
         """
-        return self.start(*arguments, stdin=stdin).finish(accept=accept, timeout=timeout)
+        return self.start(*arguments, stdin=stdin, output=output).finish(
+            accept=accept, timeout=timeout
+        )
 
-    def start(self, *arguments: str, stdin: bytes = b"") -> Running:
+    def start(
+        self, *arguments: str, stdin: bytes = b"", output: IO[bytes] | None = None
+    ) -> Running:
         """Start one git command, to be finished later."""
         argv = ("git", *_settings(self.config), *arguments)
         source: IO[bytes] | int = subprocess.DEVNULL
@@ -199,7 +205,7 @@ class Git:
                 cwd=self.folder,
                 env=self.environment(),
                 stdin=source,
-                stdout=subprocess.PIPE,
+                stdout=subprocess.PIPE if output is None else output,
                 stderr=subprocess.PIPE,
                 # Of a session of its own: Ctrl-C in the terminal is for us to answer.
                 start_new_session=True,
@@ -261,8 +267,7 @@ class Running:
                 pipe.close()
 
     def _read(self, timeout: float) -> tuple[bytes, bytes]:
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
+        pipes = [pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None]
         chunks: dict[int, list[bytes]] = {}
         begin = monotonic()
         end = begin + timeout
@@ -272,7 +277,7 @@ class Running:
         asleep = 0.0
         pulse = Pulse(self._process.pid)
         with selectors.DefaultSelector() as selector:
-            for pipe in (self._process.stdout, self._process.stderr):
+            for pipe in pipes:
                 chunks[pipe.fileno()] = []
                 selector.register(pipe, selectors.EVENT_READ)
             while selector.get_map():
@@ -292,7 +297,8 @@ class Running:
                         chunks[key.fd].append(data)
                     else:
                         selector.unregister(key.fileobj)
-        return tuple(b"".join(parts) for parts in chunks.values())  # type: ignore[return-value]
+        read = [b"".join(parts) for parts in chunks.values()]
+        return (read[0] if len(read) == 2 else b""), read[-1]
 
     def _help(self, interval: float) -> float:
         """Feed FIFOs; return the seconds until it is worth trying again."""

@@ -19,9 +19,10 @@ from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.force_added import force_added
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.integrity import find_forgery
-from pytest_caesar.workspace.naming import shown
+from pytest_caesar.workspace.naming import named, shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
+from pytest_caesar.workspace.repositories_inside import Inside, differences
 from pytest_caesar.workspace.repository_state import check_ignored, read_head, read_refs
 from pytest_caesar.workspace.sparse_checkout import hidden_files
 from pytest_caesar.workspace.state_before import Snapshot, is_within
@@ -265,23 +266,39 @@ def _left_out_changes(
 
 def _nested_changes(snapshot: Snapshot, scan: Scan) -> list[ObservedChange]:
     found = set(scan.nested)
-    actions: list[tuple[bytes, Action]] = [(path, "created") for path in found - snapshot.nested]
+    actions: list[tuple[bytes, Action, str]] = [
+        (path, "created", "a repository of its own: contents not verified by git, ")
+        for path in found - snapshot.nested
+    ]
     top = os.fsencode(snapshot.top)
     actions += [
-        (path, "deleted")
+        (path, "deleted", "a repository of its own: contents not verified by git, ")
         for path in snapshot.nested - found
         if not os.path.lexists(os.path.join(top, path))  # noqa: PTH118 - bytes
     ]
+    looking = Inside(snapshot)
+    for raw in sorted(found & snapshot.nested):
+        if phrases := _inside_changes(snapshot, looking, raw):
+            actions.append((raw, "modified", f"a repository of its own ({phrases}); "))
     return [
         ObservedChange(
             path=(path := in_workspace(snapshot.prefix, raw) + "/"),
             action=action,
             outside=path.startswith("../"),
             kind="nested-repository",
-            note="a repository of its own: contents not verified by git, not part of the patch",
+            note=f"{note}not part of the patch",
         )
-        for raw, action in actions
+        for raw, action, note in actions
     ]
+
+
+def _inside_changes(snapshot: Snapshot, looking: Inside, path: bytes) -> str:
+    """Say what is different in a repository that was looked into before, or ""."""
+    before = snapshot.inside.get(path)
+    if before is None:
+        return ""
+    after = looking.state(snapshot.top / os.fsdecode(path), before)
+    return named(differences(before, after))
 
 
 def _closed_changes(
@@ -305,12 +322,18 @@ def _closed_changes(
 def _submodule_changes(snapshot: Snapshot, entries: list[Entry]) -> list[ObservedChange]:
     """Tell of submodules whose state is another than before; those that are gone have an entry."""
     told = {entry.path for entry in entries}
+    looking = Inside(snapshot)
     changes = []
     for raw, (commit, before) in snapshot.submodules.items():
         if raw in told or is_within(raw, snapshot.excluded):
             continue
-        after = submodules.state(snapshot.top, raw, commit, snapshot.config)
-        if after != before and (before, after) != ("", "clean"):
+        if raw in snapshot.inside:
+            after = _inside_changes(snapshot, looking, raw)
+            is_same = not after
+        else:
+            after = submodules.state(snapshot.top, raw, commit, snapshot.config)
+            is_same = after == before or (before, after) == ("", "clean")
+        if not is_same:
             path = in_workspace(snapshot.prefix, raw)
             changes.append(
                 ObservedChange(

@@ -6,9 +6,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_caesar.workspace.remembered_files import PathState
 from pytest_caesar.workspace.state_before import read_plain_file
 
 MAX_CONTENT_BYTES = 32 << 20
@@ -16,24 +16,6 @@ MAX_CONTENT_BYTES = 32 << 20
 
 MAX_FILE_BYTES = 4 << 20
 """Bytes of one such file."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathState:
-    """What ``lstat`` says, and what is in a file.
-
-    Attributes:
-        facts: mode, size, inode, and the times of modification and change in ns; () if missing.
-        digest: of the content of a file or the target of a link; b"" where nobody looked.
-    """
-
-    facts: tuple[int, ...] = ()
-    digest: bytes = b""
-
-    @property
-    def exists(self) -> bool:
-        """Something lies there."""
-        return bool(self.facts)
 
 
 def look_at(

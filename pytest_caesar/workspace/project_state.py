@@ -27,7 +27,8 @@ from pytest_caesar.workspace.index_file import without_bits
 from pytest_caesar.workspace.naming import OWN_FOLDERS, shown
 from pytest_caesar.workspace.observer import Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.other_worktrees import OtherWorktree, other_worktrees
-from pytest_caesar.workspace.path_states import PathState, look_at, same
+from pytest_caesar.workspace.path_states import look_at, same
+from pytest_caesar.workspace.remembered_files import PathState
 from pytest_caesar.workspace.repository_state import EMPTY_TREES, Checkout, read_rules
 from pytest_caesar.workspace.state_before import (
     Snapshot,

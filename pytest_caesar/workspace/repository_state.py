@@ -217,8 +217,8 @@ def take_marks(top: Path, git_dir: Path, common: Path, objects: Path) -> dict[st
         "gitdir": git_dir / "gitdir",
     }
     marks: dict[str, object] = {name: read_plain_file(path) for name, path in files.items()}
-    marks["hooks"] = _folder_mark(common / "hooks")
-    marks["refs/replace"] = _folder_mark(common / "refs" / "replace")
+    marks["hooks"] = folder_mark(common / "hooks")
+    marks["refs/replace"] = folder_mark(common / "refs" / "replace")
     return marks
 
 
@@ -273,7 +273,8 @@ def _walk(start: str) -> Iterable[str]:
     return (entry.path for entry in walk(start) if not entry.is_dir(follow_symlinks=False))
 
 
-def _folder_mark(folder: Path) -> tuple[tuple[str, int, int, int, int], ...] | None:
+def folder_mark(folder: Path) -> tuple[tuple[str, int, int, int, int], ...] | None:
+    """Return a fingerprint of what lies in a folder itself; None where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_caesar.workspace.remembered_files import InsideState
+
 MAX_INDEX_BYTES = 2 << 30
 """Bytes of an index that is read; a million files take some 100 MB."""
 
@@ -36,6 +38,7 @@ class Snapshot:
         room: folder where a git directory may be made to look at the tree again.
         excluded: paths below which nothing is the agent's, relative to ``top``.
         nested: nested repositories that were already there.
+        inside: states of these, and of the submodules that were checked out.
         closed: folders that nobody could look into already.
         first_index: bytes of the checkout's own index, as it was found.
         locked: its index was locked already.
@@ -64,6 +67,7 @@ class Snapshot:
     ahead: dict[bytes, tuple[str, str]] = field(default_factory=dict)
     excluded: tuple[bytes, ...] = ()
     nested: frozenset[bytes] = frozenset()
+    inside: Mapping[bytes, InsideState] = field(default_factory=dict)
     closed: frozenset[bytes] = frozenset()
     first_index: bytes = b""
     locked: bool = False

@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 
 from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.integrity import find_forged_trees
 from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.repositories_inside import git_dir_of, is_repository
 from pytest_caesar.workspace.repository_state import Checkout
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
 from pytest_caesar.workspace.state_before import Snapshot, read_plain_file
@@ -20,8 +22,8 @@ _GITLINK_MODE = b"\0\0\xe0\0"
 def states(checkout: Checkout, index: bytes, config: bytes) -> dict[bytes, tuple[str, str]]:
     """Return commit and state of each submodule of the checkout, by path.
 
-    A state is "" for an empty folder, "clean", or a description of what differs
-    from the commit that the superproject names.
+    A state is "" for an empty folder, "checked out", or a description of what lies there
+    instead of the commit that the superproject names.
     """
     if _GITLINK_MODE not in index:
         return {}
@@ -31,15 +33,20 @@ def states(checkout: Checkout, index: bytes, config: bytes) -> dict[bytes, tuple
         for head, path in (record.split(b"\t", 1) for record in records)
         if head.startswith(b"160000")
     }
-    return {path: (oid, state(checkout.top, path, oid, config)) for path, oid in links.items()}
+    states = {}
+    for path, oid in links.items():
+        there = is_repository(checkout.top / os.fsdecode(path))
+        told = "checked out" if there else state(checkout.top, path, oid, config)
+        states[path] = (oid, told)
+    return states
 
 
 def state(top: Path, path: bytes, commit: str, config: bytes) -> str:
-    """Return the state of one submodule; see ``states``."""
+    """Compare one submodule with a commit: "" for an empty folder, "clean", or what differs."""
     folder = Path(os.fsdecode(os.path.join(os.fsencode(top), path)))  # noqa: PTH118 - bytes
     if folder.is_symlink() or not folder.is_dir():
         return "missing"
-    git_dir = _git_dir(folder)
+    git_dir = git_dir_of(folder)
     if git_dir is None:
         present = sorted(entry.name for entry in folder.iterdir() if entry.name != ".git")
         return f"not checked out, but holds {named(present)}" if present else ""
@@ -76,9 +83,15 @@ def _compare(folder: Path, git_dir: Path, commit: str, config: bytes) -> tuple[l
         )
         observer = Observer(snapshot, room)
         observer.git.run("read-tree", commit)
+        forgery = find_forged_trees(observer, commit)
+        if forgery:
+            return [f"the object store was tampered with: {forgery}"], forgery
         rules = []
+        links = []
         for record in observer.git.run("ls-files", "-z", "--stage").records:
             head, path = record.split(b"\t", 1)
+            if head.startswith(b"160000"):
+                links.append((path, head.split(b" ")[1].decode()))
             if path.rpartition(b"/")[2] == b".gitignore":
                 text = observer.git.run("cat-file", "blob", head.split(b" ")[1].decode()).stdout
                 rules.append((path.rpartition(b"/")[0], text))
@@ -90,20 +103,14 @@ def _compare(folder: Path, git_dir: Path, commit: str, config: bytes) -> tuple[l
         changes = [
             f"{os.fsdecode(entry.path)} {words.get(entry.status, 'modified')}" for entry in entries
         ]
+        changes += [f"{os.fsdecode(path)}/ created" for path in scan.nested]
+        for path, oid in links:
+            told = state(folder, path, oid, config)
+            if told not in ("", "clean"):
+                changes.append(f"{os.fsdecode(path)}/ {told}")
         return changes, hashlib.sha256(patch).hexdigest()
     finally:
         discard(room)
-
-
-def _git_dir(folder: Path) -> Path | None:
-    entry = folder / ".git"
-    if entry.is_dir():
-        return entry
-    text = os.fsdecode(read_plain_file(entry, 8192) or b"")
-    if not text.startswith("gitdir: "):
-        return None
-    git_dir = folder / text[8:].strip()
-    return git_dir if git_dir.is_dir() else None
 
 
 def _head(git_dir: Path) -> str | None:
