@@ -15,6 +15,7 @@ COMMANDS = (
     "apply",
     "clean",
     "agents",
+    "model",
     "html",
     "merge",
     "compare",
