@@ -4,13 +4,15 @@
 # make coverage  the tests once more, with branch coverage of packages and their processes
 # make bench  the figures of docs/benchmarks.md, as ratios taken side by side
 
+# make clis   install the real CLIs at their checked versions (some 1.1 GB), and test with them
+
 VENV  ?= .venv
 READY := $(VENV)/.ready
 BIN   := $(VENV)/bin
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test check coverage bench clean
+.PHONY: setup demo test check coverage bench clis clean
 
 setup: $(READY)
 
@@ -50,6 +52,16 @@ coverage: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# The suite skips what is absent; here everything is there.
+CLIS := .clis
+clis: setup
+	@echo "make: installing codex, opencode, Gemini CLI and Copilot CLI into $(CLIS), some 1.1 GB"
+	@command -v npm >/dev/null || { echo "make: npm is needed for that: install Node.js 20 or later" >&2; exit 1; }
+	@mkdir -p $(CLIS)
+	npm install --prefix $(CLIS) --no-audit --no-fund --loglevel=error $$($(BIN)/python -m tests.clis.programs)
+	@$(BIN)/python -m tests.clis.programs --versions
+	$(BIN)/python -m pytest tests/clis
 
 clean:
 	rm -rf $(VENV) build dist

@@ -60,6 +60,15 @@ class Answer:
         return "\n\n".join(self.texts)
 
 
+def usage_of(input_tokens: object, output_tokens: object) -> Usage:
+    """Return what an answer says it cost; what it does not say is zero."""
+    told = [
+        number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else 0
+        for number in (input_tokens, output_tokens)
+    ]
+    return Usage(input_tokens=told[0], output_tokens=told[1])
+
+
 def pieces(text: str, *, parts: int = 8, smallest: int = 12) -> list[str]:
     """Cut a text into what a stream sends piece by piece; "" gives none."""
     size = max(smallest, -(-len(text) // parts))

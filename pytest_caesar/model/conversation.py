@@ -135,6 +135,8 @@ class ModelRequest:
         stream: the answer is to be streamed.
         agent, task: whose request it is, where the address says so; else "".
         program: the CLI, as it calls itself, or "".
+        body: the request as it came.
+        path: the address that it came to, without agent and task.
     """
 
     api: Api
@@ -148,6 +150,8 @@ class ModelRequest:
     agent: str = ""
     task: str = ""
     program: str = ""
+    body: Json = field(default_factory=dict, repr=False)
+    path: str = ""
 
     @cached_property
     def calls(self) -> tuple[PastCall, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from caesar_agent.console import one_line
 from pytest_caesar.model.answer import Answer, Usage
 from pytest_caesar.model.conversation import ModelRequest
 from pytest_caesar.model.handing_in import SUBMIT, hand_in
+from pytest_caesar.model.places import placed
 from pytest_caesar.model.schemas import smallest
 from pytest_caesar.model.script import Conversation, Fault, Script, Turn
 from pytest_caesar.model.tools import NoSuchTool, use_tool
@@ -160,9 +161,10 @@ def play(turn: Turn, number: int, request: ModelRequest) -> Answer:
     Raises:
         NoSuchTool: the request offers none for a call.
     """
-    texts, thought = tuple(turn.texts), "\n\n".join(turn.thoughts)
+    texts = tuple(placed(text, request) for text in turn.texts)
+    thought = placed("\n\n".join(turn.thoughts), request)
     if turn.report is not None:
-        way = hand_in(turn.report, request)
+        way = hand_in(placed(turn.report, request), request)
         if way.use is not None:
             handing = (way.use.as_call(number, 1),)
             return _answer(number, turn.usage, texts=texts, thought=thought, calls=handing)
@@ -170,7 +172,8 @@ def play(turn: Turn, number: int, request: ModelRequest) -> Answer:
             texts = ()  # formats with one message have no room beside the report
         return _answer(number, turn.usage, texts=(*texts, way.text), thought=thought)
     calls = tuple(
-        use_tool(call, request).as_call(number, index) for index, call in enumerate(turn.calls, 1)
+        use_tool(replace(call, given=placed(call.given, request)), request).as_call(number, index)
+        for index, call in enumerate(turn.calls, 1)
     )
     return _answer(number, turn.usage, texts=texts, thought=thought, calls=calls)
 

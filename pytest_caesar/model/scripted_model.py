@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Protocol
 
 from pytest_caesar.model.conversation import ModelRequest
-from pytest_caesar.model.player import MAX_REQUESTS, Player
+from pytest_caesar.model.player import MAX_REQUESTS, Player, Refused, Said
 from pytest_caesar.model.script import Conversation, Script, ScriptedModelError
 from pytest_caesar.model.server import ModelServer
+from pytest_caesar.model.upstream import Upstream
 from pytest_caesar.model.words import Words
+
+
+class Recording(Protocol):
+    """What is kept of a real model beside a test."""
+
+    def begin(self) -> bool:
+        """Tell whether the conversation is recorded now, instead of played."""
+
+    def read(self) -> Script:
+        """Return what was recorded; ``ScriptedModelError`` where there is nothing."""
 
 
 class ScriptedModel(Words):
@@ -21,10 +34,16 @@ class ScriptedModel(Words):
         script: what is played; an empty one to be filled by default.
         max_requests: requests of one task before its CLI is told to stop.
         port: 0 takes a free one.
+        recording: what was recorded of the test, for ``record``; or None.
     """
 
     def __init__(
-        self, script: Script | None = None, *, max_requests: int = MAX_REQUESTS, port: int = 0
+        self,
+        script: Script | None = None,
+        *,
+        max_requests: int = MAX_REQUESTS,
+        port: int = 0,
+        recording: Recording | None = None,
     ) -> None:
         self.script = script or Script()
         super().__init__(self.script.main)
@@ -32,6 +51,8 @@ class ScriptedModel(Words):
         self._port = port
         self._lock = threading.Lock()
         self._server: ModelServer | None = None
+        self._recording = recording
+        self.upstream: Upstream | None = None
 
     def __repr__(self) -> str:
         return (
@@ -61,6 +82,36 @@ class ScriptedModel(Words):
             self.script.others.append(conversation)
         return Words(conversation)
 
+    def record(self, url: str, *, headers: Mapping[str, str] | None = None) -> None:
+        """Play what was recorded of a real model; with ``--caesar-record``, record it.
+
+        Args:
+            url: of the API, such as ``https://api.openai.com/v1``.
+            headers: its login, instead of OPENAI_API_KEY, ANTHROPIC_API_KEY or
+                GEMINI_API_KEY; never kept.
+
+        Raises:
+            ScriptedModelError: nothing was recorded, or there is a script already.
+        """
+        if self._recording is None:
+            raise ScriptedModelError(problem="record() needs the fixture caesar_model")
+        if any(conversation.turns for conversation in self.script):
+            raise ScriptedModelError(
+                problem="record() takes the place of a script: use one of both"
+            )
+        if self._recording.begin():
+            self.upstream = Upstream(url, headers)
+            return
+        read = self._recording.read()
+        self.script.main = self._conversation = read.main
+        self.script.others[:] = read.others
+
+    def _answer(self, request: ModelRequest) -> Said | Refused:
+        if self.upstream is None:
+            return self.player.answer(request)
+        self.player.requests.append(request)
+        return self.upstream.ask(request)
+
     @property
     def max_requests(self) -> int:
         """Requests of one task before its CLI is told to stop."""
@@ -88,7 +139,7 @@ class ScriptedModel(Words):
 
     def judge(self) -> str | None:
         """Return what went wrong with the script, in one message, or None."""
-        return self.player.judge()
+        return None if self.upstream is not None else self.player.judge()
 
     def close(self) -> None:
         """Stop serving; waits for nobody."""
@@ -98,5 +149,5 @@ class ScriptedModel(Words):
     def _serving(self) -> ModelServer:
         with self._lock:
             if self._server is None:
-                self._server = ModelServer(self.player.answer, port=self._port)
+                self._server = ModelServer(self._answer, port=self._port)
             return self._server

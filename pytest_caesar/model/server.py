@@ -153,7 +153,10 @@ class ModelServer:
         if not isinstance(read, dict):
             told = "the scripted model got a body that is no JSON object"
             return _json_response(wire.error(400, told), status=400)
-        request = replace(wire.read(read, path), agent=agent, task=task, program=program)
+        place = owner[3] if owner else path
+        request = replace(
+            wire.read(read, path), agent=agent, task=task, program=program, body=read, path=place
+        )
         return render(self.answer(request), request)
 
 

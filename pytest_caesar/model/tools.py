@@ -21,7 +21,7 @@ SERVER = "caesar"
 
 CHANNEL_TOOLS = {"ask": "ask_orchestrator", "progress": "report_progress"}
 
-_SHELLS = (
+SHELLS = (
     "exec_command",
     "bash",
     "shell",
@@ -34,8 +34,8 @@ _SHELLS = (
     "local_shell",
     "terminal",
 )
-_WRITERS = ("write_file", "write", "create_file", "create", "write_to_file")
-_EDITORS = (
+WRITERS = ("write_file", "write", "create_file", "create", "write_to_file")
+EDITORS = (
     "replace",
     "edit",
     "edit_file",
@@ -46,11 +46,11 @@ _EDITORS = (
 _TEXT_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "editor")
 _PATCHERS = ("apply_patch",)
 
-_COMMAND = ("command", "cmd", "commands")
-_PATH = ("file_path", "filePath", "filepath", "path", "absolute_path", "target_file")
-_CONTENT = ("content", "contents", "file_text", "new_text", "text")
-_OLD = ("old_string", "oldString", "old_str", "oldText", "old_text", "search")
-_NEW = ("new_string", "newString", "new_str", "newText", "new_text", "replace", "content")
+COMMAND = ("command", "cmd", "commands")
+PATH = ("file_path", "filePath", "filepath", "path", "absolute_path", "target_file")
+CONTENT = ("content", "contents", "file_text", "new_text", "text")
+OLD = ("old_string", "oldString", "old_str", "oldText", "old_text", "search")
+NEW = ("new_string", "newString", "new_str", "newText", "new_text", "replace", "content")
 
 _MCP = re.compile(r"^_?mcp[_-]+")
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
@@ -108,12 +108,12 @@ def use_tool(call: Call, request: ModelRequest) -> Use:
 
 
 def _shell(call: Call, request: ModelRequest) -> Use | None:
-    tool = _named(request, _SHELLS)
+    tool = _named(request, SHELLS)
     return None if tool is None else _run(tool, call.given["command"])
 
 
 def _run(tool: OfferedTool, command: str) -> Use | None:
-    name = _property(tool, _COMMAND)
+    name = _property(tool, COMMAND)
     if name is None:
         return None
     kind = tool.properties[name].get("type") if isinstance(tool.properties[name], dict) else None
@@ -126,10 +126,10 @@ def _run(tool: OfferedTool, command: str) -> Use | None:
 
 def _write(call: Call, request: ModelRequest) -> Use | None:
     path, content = call.given["path"], call.given["content"]
-    tool = _named(request, _WRITERS)
+    tool = _named(request, WRITERS)
     if tool is not None:
         before = _read(absolute(path, request)) if tool.name == "create" else None
-        editor = _named(request, _EDITORS)
+        editor = _named(request, EDITORS)
         if before and editor is not None:
             # It creates files alone: one that is there has its whole content replaced.
             given = {"path": path, "old": before, "new": content}
@@ -142,7 +142,7 @@ def _write(call: Call, request: ModelRequest) -> Use | None:
     tool = _named(request, _PATCHERS)
     if tool is not None:
         return _patch(tool, patches.add_file(path, content))
-    tool = _named(request, _SHELLS)
+    tool = _named(request, SHELLS)
     if tool is not None and len(request.tools) == 1:
         return _run(tool, write_by_shell(path, content))
     return None
@@ -156,7 +156,7 @@ def write_by_shell(path: str, content: str) -> str:
 def _write_with(
     tool: OfferedTool, path: str, content: str, request: ModelRequest, **more: object
 ) -> Use | None:
-    path_name, content_name = _property(tool, _PATH), _property(tool, _CONTENT)
+    path_name, content_name = _property(tool, PATH), _property(tool, CONTENT)
     if path_name is None or content_name is None:
         return None
     given = {path_name: _path(tool, path_name, path, request), content_name: content, **more}
@@ -165,9 +165,9 @@ def _write_with(
 
 def _edit(call: Call, request: ModelRequest) -> Use | None:
     path, old, new = call.given["path"], call.given["old"], call.given["new"]
-    tool = _named(request, _EDITORS) or _named(request, _TEXT_EDITORS)
+    tool = _named(request, EDITORS) or _named(request, _TEXT_EDITORS)
     if tool is not None:
-        path_name = _property(tool, _PATH)
+        path_name = _property(tool, PATH)
         if path_name is None:
             return None
         given: dict[str, Any] = {path_name: _path(tool, path_name, path, request)}
@@ -188,7 +188,7 @@ def _edit(call: Call, request: ModelRequest) -> Use | None:
 
 
 def _pair(tool: OfferedTool, old: str, new: str) -> dict[str, Any] | None:
-    old_name, new_name = _property(tool, _OLD), _property(tool, _NEW)
+    old_name, new_name = _property(tool, OLD), _property(tool, NEW)
     return None if old_name is None or new_name is None else {old_name: old, new_name: new}
 
 

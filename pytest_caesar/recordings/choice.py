@@ -27,7 +27,7 @@ def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette 
         pytest.fail.Exception: the marker says what is not understood, or something is to be
             recorded anew in CI.
     """
-    mode = _mode(request.node, settings)
+    mode = record_mode(request.node, settings)
     if mode == "off":
         return None
     from pytest_caesar.recordings.cassette import Cassette  # noqa: PLC0415 - only when asked for
@@ -60,7 +60,7 @@ def is_ci(environ: Mapping[str, str]) -> bool:
     return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
 
 
-def _mode(item: pytest.Item, settings: Settings) -> str:
+def record_mode(item: pytest.Item, settings: Settings) -> str:
     """Return the mode of the command line, else of the nearest marker, else of the ini file."""
     modes = []
     for mark in item.iter_markers("caesar"):

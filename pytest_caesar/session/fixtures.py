@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.recordings.choice import cassette_of
+from pytest_caesar.recordings.choice import cassette_of, is_ci, record_mode, recording_folder
 from pytest_caesar.reporting.progress import progress_of
 from pytest_caesar.session import item_deadline
 from pytest_caesar.session.session import CaesarSession, NoAgent
@@ -41,7 +42,9 @@ def make_orchestrator(
         options["clock"] = request.getfixturevalue("caesar_clock")
     if "caesar_answers" in request.fixturenames:
         options["answers"] = request.getfixturevalue("caesar_answers")
-    cassette = cassette_of(request, session.settings)
+    # A scripted model is recorded by itself, and the agent works with it.
+    scripted = "caesar_model" in request.fixturenames
+    cassette = None if scripted else cassette_of(request, session.settings)
     if cassette is not None:
         options["performer"] = functools.partial(cassette.performer, answers=options.get("answers"))
         session.state_of(request.node).judges.append(cassette.judge)
@@ -107,9 +110,22 @@ def make_answers(session: CaesarSession, request: pytest.FixtureRequest) -> Scri
 def make_model(session: CaesarSession, request: pytest.FixtureRequest) -> ScriptedModel:
     """Make the scripted model of one test; what goes wrong with its script fails the test."""
     from pytest_caesar.model.scripted_model import ScriptedModel  # noqa: PLC0415 - a server
+    from pytest_caesar.session.model_recording import SUFFIX, ModelRecording  # noqa: PLC0415 - so
 
-    model = ScriptedModel()
-    session.state_of(request.node).judges.append(model.judge)
+    state, item = session.state_of(request.node), request.node
+    mode = record_mode(item, session.settings)
+    folders = {"rootdir": str(request.config.rootpath)}
+    if "tmp_path" in request.fixturenames:
+        folders["tmp-path"] = str(request.getfixturevalue("tmp_path"))
+    recording = ModelRecording(
+        recording_folder(item.path, item.nodeid, item.name).with_suffix(SUFFIX),
+        "once" if mode == "once" else "all" if mode == "all" else "none",
+        in_ci=is_ci(os.environ),
+        folders=folders,
+        runs=lambda: state.runs,
+    )
+    model = ScriptedModel(recording=recording)
+    state.judges.append(lambda: recording.judge(model) or model.judge())
     return model
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_caesar.model.answer import Answer, pieces
+from pytest_caesar.model.answer import Answer, ToolCall, pieces, usage_of
 from pytest_caesar.model.conversation import (
     Json,
     ModelRequest,
@@ -109,6 +109,22 @@ def stream(answer: Answer, request: ModelRequest) -> list[bytes]:
     # ignores a chunk without choices, and some read it unasked.
     chunks.append(sse({**frame, "choices": [], "usage": _usage(answer)}))
     return [*chunks, sse("[DONE]")]
+
+
+def read_answer(body: Json, turn: int) -> Answer:
+    """Read what a model answered, from a whole body."""
+    choices = items(body.get("choices"))
+    message = mapping(choices[0].get("message")) if choices else {}
+    made = [_call(call) for call in items(message.get("tool_calls"))]
+    said = content_text(message.get("content"))
+    used = mapping(body.get("usage"))
+    return Answer(
+        turn=turn,
+        texts=(said,) if said else (),
+        thought=text(message.get("reasoning_content")),
+        calls=tuple(ToolCall(id=one.id, name=one.name, arguments=one.arguments) for one in made),
+        usage=usage_of(used.get("prompt_tokens"), used.get("completion_tokens")),
+    )
 
 
 def _frame(answer: Answer, request: ModelRequest, kind: str) -> Json:

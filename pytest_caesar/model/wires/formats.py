@@ -23,6 +23,9 @@ class Wire(Protocol):
     def stream(self, answer: Answer, request: ModelRequest) -> list[bytes]:
         """Return an answer as the chunks of a stream of server-sent events."""
 
+    def read_answer(self, body: Json, turn: int) -> Answer:
+        """Read what a model answered, from a whole body."""
+
     def error(self, status: int, message: str) -> Json:
         """Return the body of an error."""
 

@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_caesar.model.answer import Answer, pieces
+from pytest_caesar.model.answer import Answer, ToolCall, pieces, usage_of
 from pytest_caesar.model.conversation import (
     Json,
     ModelRequest,
     OfferedTool,
     PastCall,
     PastTurn,
+    call_id,
     tools_by_name,
 )
 from pytest_caesar.model.wires.untrusted import compact, content_text, items, mapping, sse, text
@@ -108,6 +109,28 @@ def stream(answer: Answer, request: ModelRequest) -> list[bytes]:
     chunks = [_body(answer, request, [part], last=False) for part in parts]
     chunks.append(_body(answer, request, [{"text": ""}], last=True))
     return [sse(chunk) for chunk in chunks]
+
+
+def read_answer(body: Json, turn: int) -> Answer:
+    """Read what a model answered, from a whole body."""
+    candidates = items(body.get("candidates"))
+    parts = items(mapping(candidates[0].get("content")).get("parts")) if candidates else []
+    said = content_text([part for part in parts if part.get("thought") is not True])
+    made = [mapping(part["functionCall"]) for part in parts if "functionCall" in part]
+    used = mapping(body.get("usageMetadata"))
+    return Answer(
+        turn=turn,
+        texts=(said,) if said else (),
+        calls=tuple(
+            ToolCall(
+                id=text(call.get("id")) or call_id(turn, number),
+                name=text(call.get("name")),
+                arguments=mapping(call.get("args")),
+            )
+            for number, call in enumerate(made, 1)
+        ),
+        usage=usage_of(used.get("promptTokenCount"), used.get("candidatesTokenCount")),
+    )
 
 
 def _parts(answer: Answer) -> list[Json]:

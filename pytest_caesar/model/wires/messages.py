@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_caesar.model.answer import Answer, pieces
+from pytest_caesar.model.answer import Answer, ToolCall, pieces, usage_of
 from pytest_caesar.model.conversation import (
     Json,
     ModelRequest,
@@ -95,6 +95,27 @@ def stream(answer: Answer, request: ModelRequest) -> list[bytes]:
     events.append({"type": "message_delta", "delta": closing, "usage": _usage(answer)})
     events.append({"type": "message_stop"})
     return [sse(event, event=event["type"]) for event in events]
+
+
+def read_answer(body: Json, turn: int) -> Answer:
+    """Read what a model answered, from a whole body."""
+    blocks = items(body.get("content"))
+    said = content_text(blocks)
+    used = mapping(body.get("usage"))
+    return Answer(
+        turn=turn,
+        texts=(said,) if said else (),
+        calls=tuple(
+            ToolCall(
+                id=text(block.get("id")),
+                name=text(block.get("name")),
+                arguments=mapping(block.get("input")),
+            )
+            for block in blocks
+            if block.get("type") == "tool_use"
+        ),
+        usage=usage_of(used.get("input_tokens"), used.get("output_tokens")),
+    )
 
 
 def _block_events(index: int, block: dict[str, Any]) -> list[Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_caesar.model.answer import Answer, ToolCall, pieces
+from pytest_caesar.model.answer import Answer, ToolCall, pieces, usage_of
 from pytest_caesar.model.conversation import (
     Json,
     ModelRequest,
@@ -225,6 +225,23 @@ def _response(answer: Answer, request: ModelRequest, output: list[Json], *, stat
             "total_tokens": usage.total,
         },
     }
+
+
+def read_answer(body: Json, turn: int) -> Answer:
+    """Read what a model answered, from a whole body."""
+    output = items(body.get("output"))
+    said = [content_text(item.get("content")) for item in output if item.get("type") == "message"]
+    made = [_call(str(item["type"]), item) for item in output if item.get("type") in _CALLS]
+    used = mapping(body.get("usage"))
+    return Answer(
+        turn=turn,
+        texts=tuple(filter(None, said)),
+        calls=tuple(
+            ToolCall(id=one.id, name=one.name, namespace=one.namespace, arguments=one.arguments)
+            for one in made
+        ),
+        usage=usage_of(used.get("input_tokens"), used.get("output_tokens")),
+    )
 
 
 def error(status: int, message: str) -> Json:
