@@ -89,6 +89,7 @@ CODES: dict[str, str] = {
     "project-changed": "The project's own checkout (files, index, HEAD) or another worktree changed "
     "while the agent worked.",
     "project-unverified": "Whether the project's own checkout changed could not be told.",
+    "patch-incomplete": "A changed file is too large for the patch, which names it by size and id.",
     "not-in-patch": "A change that no patch can carry, such as a repository inside the workspace.",
     "history-rewritten": "HEAD does not come after base_ref any more, or git cannot tell.",
     "branch-switched": "HEAD stands on another branch than before the agent.",

@@ -9,6 +9,7 @@ from pytest_caesar.recordings.placeholders import Places
 from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.patch import applicable
 from pytest_caesar.workspace.state_before import Snapshot
 
 MAX_LOOK_BYTES = 64 * 2**20
@@ -91,6 +92,9 @@ def put_patch(snapshot: Snapshot, patch: bytes) -> None:
     Raises:
         PatchError: it does not apply.
     """
+    patch = applicable(patch)
+    if not patch:
+        return
     room = new_folder(snapshot.room)
     try:
         Observer(snapshot, room).git.run(

@@ -51,6 +51,7 @@ REMEDIES: Final = {
     "workspace-unverified": "See the message; without git nobody can tell what changed.",
     "project-changed": "Keep the agent in its workspace; in a repository where others work, too, it may have been somebody else.",
     "project-unverified": "See the message.",
+    "patch-incomplete": "Copy the file from the workspace; ignore what is built, so that it does not count.",
     "not-in-patch": "Look at the path itself; remove the nested repository where it is not meant.",
     "history-rewritten": "Let the agent commit on top of `base_ref`, or not at all.",
     "branch-switched": "Let the agent stay on its branch.",

@@ -15,6 +15,7 @@ from pytest_caesar.workspace import baseline_tree
 from pytest_caesar.workspace.git import Git, GitError
 from pytest_caesar.workspace.naming import is_holdable, named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
+from pytest_caesar.workspace.patch import applicable
 from pytest_caesar.workspace.quiet_git import quiet_git
 from pytest_caesar.workspace.repository_state import Checkout, survey
 
@@ -67,6 +68,7 @@ def apply_patch(repository: Path, patch: bytes) -> bool:
     Raises:
         ApplyError: a file stands against it, or git cannot work there.
     """
+    patch = applicable(patch)
     if not patch:
         return False
     try:

@@ -14,6 +14,7 @@ from pytest_caesar.workspace.file_systems import times_tell
 from pytest_caesar.workspace.filtered_files import clean_filtered, used_filters
 from pytest_caesar.workspace.git import Git
 from pytest_caesar.workspace.index_file import without_bits, without_zero_times
+from pytest_caesar.workspace.large_files import large_facts
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.quiet_git import quiet_git
 from pytest_caesar.workspace.remembered_files import InsideState
@@ -224,7 +225,8 @@ def _of_work_tree(
         _rebuild(observer, observer.git.run("ls-files", "-z", "--stage").records)
     _normalise_index(quiet, observer, checkout)
     scan = observer.scan()
-    observer.stage(scan.paths)
+    large = large_facts(observer, scan.paths)
+    observer.stage(path for path in scan.paths if path not in large)
     tree = observer.tree()
     snapshot = replace(
         snapshot,
@@ -232,6 +234,7 @@ def _of_work_tree(
         index_time=observer.index.stat().st_mtime_ns if observer.index.exists() else 0,
         tree=tree,
         nested=frozenset(scan.nested),
+        large=large,
         inside=_inside(snapshot, scan.nested),
     )
     return snapshot if tells else _hashed(snapshot)

@@ -19,6 +19,7 @@ from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.force_added import force_added
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.integrity import find_forgery
+from pytest_caesar.workspace.large_files import LargeFile, set_aside
 from pytest_caesar.workspace.naming import named, shown
 from pytest_caesar.workspace.observer import Entry, Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.reconciliation import normalised
@@ -39,6 +40,10 @@ _ACTIONS: dict[str, Action] = {
 }
 _KINDS: dict[str, Kind] = {"120000": "symlink", "160000": "submodule"}
 _TYPE_NAMES = {"100": "file", "120": "symbolic link", "160": "submodule"}
+
+
+MAX_NAMED = 1000
+"""Findings of one kind that are named; the others are counted."""
 
 
 class _UnverifiedError(Exception):
@@ -151,11 +156,13 @@ def _observe(snapshot: Snapshot) -> Observation:
         paths = sorted(path for path in known if not _is_submodule_folder(snapshot, path))
         left_out: dict[bytes, str] = {}
         entries: list[Entry] = []
-        patch = b""
+        paths, large = set_aside(observer, paths, before)
+        heading = b"".join(file.line for file in large)
+        patch = Patch(heading)
         if paths:
             tree = observer.restrict({path: before[path] for path in paths if path in before})
             left_out = observer.stage(paths)
-            entries, patch = observer.diff(tree)
+            entries, patch = observer.diff(tree, heading=heading)
             forgery = find_forgery(observer, entries)
             if forgery:
                 raise _UnverifiedError(f"the object store was tampered with: {forgery}")
@@ -167,6 +174,7 @@ def _observe(snapshot: Snapshot) -> Observation:
         *_left_out_changes(snapshot, scan, left_out, entries),
         *_nested_changes(snapshot, scan),
         *_submodule_changes(snapshot, entries),
+        *(big := _large_changes(snapshot, large)),
     ]
     bare.sort(key=lambda change: os.fsencode(change.path))
     plain = [_change(snapshot, entry, left_out) for entry in entries]
@@ -174,9 +182,9 @@ def _observe(snapshot: Snapshot) -> Observation:
     return Observation(
         verified=True,
         changes=tuple(changes),
-        patch=Patch(patch),
+        patch=patch,
         head=head,
-        diagnostics=(*findings, *_unpatched_finding(bare)),
+        diagnostics=(*findings, *_unpatched_finding(bare, big)),
         descends=descends,
         unpatched=tuple(change.path for change in bare),
     )
@@ -360,10 +368,34 @@ def _is_submodule_folder(snapshot: Snapshot, path: bytes) -> bool:
     return path in snapshot.submodules and os.path.isdir(full) and not os.path.islink(full)  # noqa: PTH112, PTH114
 
 
-def _unpatched_finding(changes: list[ObservedChange]) -> tuple[Diagnostic, ...]:
-    return tuple(
-        Diagnostic(
-            code="not-in-patch", message=f"{shown(change.path)}: {change.note}.", path=change.path
+def _large_changes(snapshot: Snapshot, large: Iterable[LargeFile]) -> list[ObservedChange]:
+    return [
+        ObservedChange(
+            path=(path := in_workspace(snapshot.prefix, file.path)),
+            action=file.action,
+            outside=path.startswith("../"),
+            note=file.note,
         )
-        for change in changes
-    )
+        for file in large
+    ]
+
+
+def _unpatched_finding(
+    changes: list[ObservedChange], large: list[ObservedChange]
+) -> tuple[Diagnostic, ...]:
+    """Name what the patch does not carry: of each kind as many as somebody may read."""
+    too_large = {change.path for change in large}
+    kinds = {
+        "not-in-patch": [change for change in changes if change.path not in too_large],
+        "patch-incomplete": large,
+    }
+    found = []
+    for code, told in kinds.items():
+        found += [
+            Diagnostic(code=code, message=f"{shown(each.path)}: {each.note}.", path=each.path)
+            for each in told[:MAX_NAMED]
+        ]
+        if len(told) > MAX_NAMED:
+            more = f"{len(told) - MAX_NAMED} more paths are not in the patch."
+            found.append(Diagnostic(code=code, message=more))
+    return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
 import stat
@@ -14,14 +15,15 @@ from pytest_caesar.workspace.fifos import Fifos
 from pytest_caesar.workspace.git import Result, Running
 from pytest_caesar.workspace.git_directory import GitFiles, git_in
 from pytest_caesar.workspace.index_file import index_bytes
+from pytest_caesar.workspace.patch import Patch
 from pytest_caesar.workspace.state_before import Snapshot, is_within
 from pytest_caesar.workspace.tree_pack import write_trees
 
 RENAME_LIMIT = 400
 """Candidates for inexact rename detection; its cost grows with the square."""
 
-MAX_FILE_BYTES = 1 << 30
-"""Bytes of a file that is hashed and put into a patch; a larger one is told by name."""
+MAX_FILE_BYTES = 32 << 20
+"""Bytes of a file that is put into an index and a patch; a larger one is told by size and id."""
 
 _REFUSED = b"Ignoring path "
 """How git says that it cannot hold a name."""
@@ -237,15 +239,30 @@ class Observer:
         self.index.write_bytes(index_bytes(bare, sha256=sha256))
         return write_trees(plain, self.folder / "objects", sha256=sha256)
 
-    def diff(self, tree: str) -> tuple[list[Entry], bytes]:
-        """Return what the observer's index changes in ``tree``, as entries and as a patch."""
-        output = self.git.run(
-            *("diff-index", "--cached", "-z", "--raw", "--patch", "--binary", "--full-index"),
-            *("--find-renames=50%", f"-l{RENAME_LIMIT}", "--no-ext-diff", "--no-textconv"),
-            *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers"),
-            *("--unified=3", "--ignore-submodules=dirty", tree),
-        ).stdout
-        return parse_diff(output)
+    def diff(self, tree: str, *, heading: bytes = b"") -> tuple[list[Entry], Patch]:
+        """Return what the observer's index changes in ``tree``, as entries and as a patch.
+
+        Args:
+            tree: what the index is compared with.
+            heading: lines in front of the patch.
+        """
+        with tempfile.TemporaryFile() as output:
+            self.git.run(
+                *("diff-index", "--cached", "-z", "--raw", "--patch", "--binary", "--full-index"),
+                *("--find-renames=50%", f"-l{RENAME_LIMIT}", "--no-ext-diff", "--no-textconv"),
+                *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers"),
+                *("--unified=3", "--ignore-submodules=dirty", tree),
+                output=output,
+            )
+            # A patch may be large: it is held once.
+            if not output.seek(0, os.SEEK_END):
+                return [], Patch(heading)
+            with mmap.mmap(output.fileno(), 0, access=mmap.ACCESS_READ) as read:
+                entries, position = _parse_entries(read)
+                if heading:
+                    return entries, Patch(heading + read[position + 1 :])
+                with memoryview(read) as view, view[position + 1 :] as rest:
+                    return entries, Patch(rest)
 
     def _obstacle(self, path: bytes) -> tuple[str, bool]:
         """Tell why a path cannot be hashed, and whether that means that it is gone."""
@@ -281,9 +298,15 @@ class Observer:
 
 def parse_diff(output: bytes) -> tuple[list[Entry], bytes]:
     """Split the output of ``diff-index -z --raw --patch``."""
+    entries, position = _parse_entries(output)
+    return entries, output[position + 1 :]
+
+
+def _parse_entries(output: bytes | mmap.mmap) -> tuple[list[Entry], int]:
+    """Return the entries, and where they end."""
     entries: list[Entry] = []
     position = 0
-    while output.startswith(b":", position):
+    while output[position : position + 1] == b":":
         header, position = _field(output, position)
         path, position = _field(output, position)
         old_mode, new_mode, old_id, new_id, status = header[1:].decode("ascii").split(" ")
@@ -292,7 +315,7 @@ def parse_diff(output: bytes) -> tuple[list[Entry], bytes]:
             old_path = path
             path, position = _field(output, position)
         entries.append(Entry(status[0], old_mode, new_mode, old_id, new_id, path, old_path))
-    return entries, output[position + 1 :]
+    return entries, position
 
 
 def new_folder(preferred: Path) -> Path:
@@ -310,8 +333,11 @@ def discard(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _field(output: bytes, position: int) -> tuple[bytes, int]:
-    end = output.index(b"\0", position)
+def _field(output: bytes | mmap.mmap, position: int) -> tuple[bytes, int]:
+    end = output.find(b"\0", position)
+    if end < 0:
+        message = "git's list of differences is not complete"
+        raise ValueError(message)
     return output[position:end], end + 1
 
 

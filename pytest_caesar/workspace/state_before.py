@@ -45,6 +45,7 @@ class Snapshot:
         refs: branches, tags and the stash.
         marks: fingerprints of git's own files, by what they are called in a diagnostic.
         ignored: state of single ignored files, by path.
+        large: what ``lstat`` said of files that are too large for an index, by path.
         submodules: commit and state of each submodule, by path.
     """
 
@@ -74,6 +75,7 @@ class Snapshot:
     refs: dict[str, str] = field(default_factory=dict)
     marks: dict[str, object] = field(default_factory=dict)
     ignored: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
+    large: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
     submodules: dict[bytes, tuple[str, str]] = field(default_factory=dict)
 
 

@@ -11,19 +11,13 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.report import Action
 from pytest_caesar.workspace.kept_folder import KeptFolder
 from pytest_caesar.workspace.locks import WriteLock
+from pytest_caesar.workspace.patch import Patch
 from pytest_caesar.workspace.project_state import ProjectState
 from pytest_caesar.workspace.state_before import Snapshot
 
+__all__ = ["Kind", "Observation", "ObservedChange", "Patch", "Workspace", "WorkspaceRequest"]
+
 Kind = Literal["file", "symlink", "submodule", "nested-repository"]
-
-
-class Patch(bytes):
-    """A binary-safe patch against ``base_ref``; ``git apply --binary`` takes it.
-
-    A type of its own, so that a snapshot of it is a ``.diff`` file.
-    """
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
