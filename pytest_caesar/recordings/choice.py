@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_caesar.settings.file_names import file_stem
 from pytest_caesar.settings.marker import problem_of_marker
-from pytest_caesar.settings.test_files import file_stem
 
 if TYPE_CHECKING:
     from pytest_caesar.recordings.cassette import Cassette

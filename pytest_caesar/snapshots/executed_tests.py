@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.settings.test_files import file_stem
+from pytest_caesar.settings.file_names import file_stem
 from pytest_caesar.settings.trial_parameter import without_trial
 
 

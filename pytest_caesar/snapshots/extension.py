@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
-from pytest_caesar.settings.test_files import belongs, file_name, file_stem, possible_stems
+from pytest_caesar.settings.file_names import belongs, file_name, file_stem, possible_stems
 from pytest_caesar.settings.trial_parameter import without_trial
 from pytest_caesar.snapshots.executed_tests import EXECUTED
 from pytest_caesar.snapshots.serialisation import KINDS

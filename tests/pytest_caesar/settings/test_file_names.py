@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_caesar.settings.test_files import belongs, file_name, file_stem
+from pytest_caesar.settings.file_names import belongs, file_name, file_stem
 
 NAMES = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)
 
