@@ -176,6 +176,9 @@ CODES: dict[str, str] = {
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",
+    "answer-stale": "An answer file is older than the question of its name, and no answer to it.",
+    "answer-outside-options": "A question was answered with none of the options it gave.",
+    "request-unanswerable": "A request over the channel had an id that no answer can carry.",
     "answer-foreign": "A question was answered by somebody who is not the orchestrator.",
     "answer-undelivered": "A scripted answer did not count: the question was closed before.",
     "unanswered-question": "The agent asked, and had no answer.",

@@ -1,15 +1,18 @@
 """What a client gives to a tool of the return channel, checked by hand.
 
-No decoding and no guessing: a string that looks like JSON stays the string it is.
+No guessing. Some clients write an array or object as a string of JSON: where one of those
+is meant, that one level is decoded. Where a string is meant, it stays the string it is.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from caesar_agent.channel.tools import INPUT_SCHEMAS
+from caesar_agent.documents.decoding import decode
 from caesar_agent.documents.report import Report
 from caesar_agent.errors import CaesarError, DocumentError, FieldProblem, UnsupportedVersionError
 
@@ -66,6 +69,7 @@ def report(arguments: Mapping[str, Any]) -> Report:
         RefusedReportError: they are none; every field that is wrong is told, so that
             they can be corrected at once.
     """
+    arguments = decoded(arguments, {"type": "object", **_REPORT_SCHEMA})
     try:
         return Report.from_value(dict(arguments))
     except DocumentError as error:
@@ -80,6 +84,34 @@ def report(arguments: Mapping[str, Any]) -> Report:
                 problems += rest.problems
                 count += rest.count if rest.problems else 0
         raise RefusedReportError(problems=tuple(problems), count=count) from None
+
+
+_REPORT_SCHEMA: dict[str, Any] = INPUT_SCHEMAS["submit_report"]
+
+
+def decoded(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Decode strings of JSON where a schema means an array or an object, one level of each.
+
+    Args:
+        value: as the client gave it.
+        schema: of that value.
+
+    Returns:
+        The value with such strings replaced; what does not decode stays as it is.
+    """
+    kind = schema.get("type")
+    if isinstance(value, str) and kind in ("array", "object"):
+        try:
+            inner = decode(value).value
+        except DocumentError:
+            return value
+        return inner if isinstance(inner, list if kind == "array" else dict) else value
+    if isinstance(value, list) and kind == "array":
+        return [decoded(item, schema.get("items", {})) for item in value]
+    if isinstance(value, dict) and kind == "object":
+        fields = schema.get("properties", {})
+        return {name: decoded(item, fields.get(name, {})) for name, item in value.items()}
+    return value
 
 
 def _allowed(problem: FieldProblem) -> str:
@@ -107,8 +139,10 @@ def text(tool: str, arguments: Mapping[str, Any], name: str) -> str:
         raise ArgumentError(tool=tool, where=name, problem="missing; expected a text")
     if not isinstance(value, str):
         raise _wrong(tool, name, "a text", value)
-    if not value:
-        raise ArgumentError(tool=tool, where=name, problem='expected some text, found ""')
+    if not value.strip():
+        raise ArgumentError(
+            tool=tool, where=name, problem=f"expected some text, found {json.dumps(value)[:40]}"
+        )
     return value
 
 
@@ -118,7 +152,7 @@ def texts(tool: str, arguments: Mapping[str, Any], name: str) -> tuple[str, ...]
     Raises:
         ArgumentError: something else is there.
     """
-    value = arguments.get(name)
+    value = decoded(arguments.get(name), {"type": "array"})
     if value is None:
         return ()
     if not isinstance(value, list):

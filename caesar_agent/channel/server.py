@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 NAME = "caesar-channel"
 """How the server introduces itself."""
 
+UNANSWERABLE = "request-unanswerable"
+"""Code of such an event, and of the diagnostic that an orchestrator makes of it."""
+
 MAX_REFUSAL = 2000
 """Characters of an event that tells why a call was refused."""
 
@@ -65,8 +68,12 @@ async def _serve(directory: TaskDirectory, wire: Wire) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         # As at the end of the input: the question that waits is withdrawn first.
         loop.add_signal_handler(number, traffic.closing.set)
-    server = ChannelServer(directory, traffic).server
-    async with connect(wire, traffic) as (incoming, outgoing):
+    channel = ChannelServer(directory, traffic)
+    server = channel.server
+    async with connect(wire, traffic, on_unanswerable=channel.note_unanswerable) as (
+        incoming,
+        outgoing,
+    ):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
@@ -89,6 +96,14 @@ class ChannelServer:
         self.server: Server[Any] = Server(
             NAME, version=_version(), on_list_tools=self._list, on_call_tool=self._call
         )
+
+    def note_unanswerable(self, problem: str) -> None:
+        """Tell whoever reads the events of a request whose answer its client cannot match."""
+        with suppress(CaesarError, OSError):
+            message = f"a request over the channel could not be answered: {one_line(problem)}"
+            self._events.append(
+                type="error", task_id=self._mailbox.task_id, message=message, code=UNANSWERABLE
+            )
 
     async def _list(
         self, _context: Context, _params: types.PaginatedRequestParams | None

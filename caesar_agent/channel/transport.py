@@ -13,7 +13,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -114,7 +114,7 @@ class Traffic:
 
 @asynccontextmanager
 async def connect(
-    wire: Wire, traffic: Traffic
+    wire: Wire, traffic: Traffic, *, on_unanswerable: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[
     tuple[
         MemoryObjectReceiveStream[SessionMessage | Exception],
@@ -124,6 +124,11 @@ async def connect(
     """Yield the streams that the server of the ``mcp`` package runs on.
 
     They end when the input does, after the requests that came before were answered.
+
+    Args:
+        wire: to the client.
+        traffic: counts the requests.
+        on_unanswerable: told of a request whose id is none; the client cannot match the answer.
     """
     import anyio  # noqa: PLC0415 - comes with the extra
 
@@ -134,7 +139,7 @@ async def connect(
     async def receive() -> None:
         async with to_server:
             async for line in _lines(wire.input, traffic.closing):
-                for item in _parse(line):
+                for item in _parse(line, on_unanswerable):
                     if isinstance(item, bytes):
                         await writer.write(item)
                         continue
@@ -167,7 +172,7 @@ def _note_arrival(item: SessionMessage, traffic: Traffic) -> None:
         traffic.settled((message.params or {}).get("requestId"))
 
 
-def _parse(line: bytes | None) -> list[Any]:
+def _parse(line: bytes | None, on_unanswerable: Callable[[str], None]) -> list[Any]:
     """Return the messages of a line: for the server, or bytes that refuse it."""
     if line is None:
         text = f"the message is longer than {MAX_MESSAGE_BYTES} bytes"
@@ -180,7 +185,8 @@ def _parse(line: bytes | None) -> list[Any]:
         return [_refusal(_PARSE_ERROR, text)]
     # Batches left the protocol with version 2025-06-18; each message of one is
     # answered on a line of its own.
-    return [_message(part) for part in (value if isinstance(value, list) and value else [value])]
+    parts = value if isinstance(value, list) and value else [value]
+    return [_message(part, on_unanswerable) for part in parts]
 
 
 def _integer(digits: str) -> float:
@@ -191,15 +197,23 @@ def _integer(digits: str) -> float:
         return float(digits)
 
 
-def _message(value: object) -> SessionMessage | bytes:
+def _message(value: object, on_unanswerable: Callable[[str], None]) -> SessionMessage | bytes:
     from mcp.shared.message import SessionMessage  # noqa: PLC0415 - comes with the extra
     from mcp_types import jsonrpc_message_adapter  # noqa: PLC0415
     from pydantic import ValidationError  # noqa: PLC0415
 
+    if isinstance(value, dict) and "method" in value and "id" in value and not _is_id(value["id"]):
+        text = f"the id of a request is text or a whole number, not {json.dumps(value['id'])[:60]}"
+        on_unanswerable(f"{value['method']!r:.60} was refused: {text}")
+        return _refusal(_INVALID_REQUEST, text, value)
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_python(value, by_name=False))
     except ValidationError:
         return _refusal(_INVALID_REQUEST, "this is not a JSON-RPC 2.0 message", value)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _encode(message: JSONRPCMessage) -> bytes:
@@ -210,7 +224,7 @@ def _encode(message: JSONRPCMessage) -> bytes:
 
 def _refusal(code: int, text: str, value: object = None) -> bytes:
     request_id = value.get("id") if isinstance(value, dict) else None
-    if isinstance(request_id, bool) or not isinstance(request_id, str | int):
+    if not _is_id(request_id):
         request_id = None
     error = {"code": code, "message": text}
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()

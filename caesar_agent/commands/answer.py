@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from caesar_agent.console import printable
+from caesar_agent.console import one_line, printable
 from caesar_agent.errors import CaesarError
 from caesar_agent.mailbox.errors import InvalidQuestionIdError, InvalidTextError
 from caesar_agent.mailbox.mailbox import Mailbox
@@ -50,6 +50,9 @@ def run(args: argparse.Namespace) -> int:
         return _refuse(str(error), REFUSED)
     except OSError as error:
         return _refuse(f"the answer cannot be written: {error}", UNUSABLE)
+    if question.options and args.text not in question.options:
+        offered = ", ".join(one_line(option, limit=80) for option in question.options[:20])
+        print(f"caesar-agent answer: none of the options ({offered})", file=sys.stderr)
     problem = _tell(mailbox, question, args.text)
     if problem:
         print(

@@ -140,6 +140,12 @@ def create(descriptor: int, name: str, data: bytes) -> bool:
     return True
 
 
+def remove(descriptor: int, name: str) -> None:
+    """Remove a file; one that is gone already is fine."""
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=descriptor)
+
+
 def _write_new(descriptor: int, name: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(name, flags, 0o600, dir_fd=descriptor)

@@ -30,6 +30,7 @@ from caesar_agent.mailbox.errors import (
     UnknownQuestionError,
 )
 from caesar_agent.mailbox.reader import AskedQuestion, Attempts, Broken, MailboxReader
+from caesar_agent.mailbox.staleness import is_stale
 from caesar_agent.mailbox.values import (
     Reply,
     Silence,
@@ -100,7 +101,7 @@ class Mailbox:
                 finds the event and does not write a second one.
 
         Raises:
-            InvalidTextError: the question is empty, or too long for one file.
+            InvalidTextError: the question is blank, or too long for one file.
             UnsafeMailboxError: ``questions`` is a link or no folder.
             OSError: it cannot be written.
         """
@@ -127,6 +128,8 @@ class Mailbox:
                 return None
             parse = functools.partial(parse_reply, question_id)
             reply = self._attempts.read(folder, name, parse)
+        if reply is not None and is_stale(self.directory, name):
+            return None
         if isinstance(reply, Broken):
             return Silence(id=question_id, reason="unreadable", detail=reply.problem)
         return reply
@@ -229,6 +232,8 @@ class Mailbox:
         if detail:
             note["detail"] = detail
         if self._create("answers", question_id, encode("note", note)):
+            if state == "expired":
+                self._tell_expiry(question_id)
             return Silence(id=question_id, reason=state, detail=detail)
         end = monotonic() + SETTLE
         while (reply := self.poll(question_id)) is None and monotonic() < end:
@@ -274,7 +279,18 @@ class Mailbox:
         with files.folder(self.directory, kind, create=True) as folder:
             if folder is None:  # somebody removed it again at this very moment
                 raise FileNotFoundError(str(self.directory.path / kind))
+            if files.create(folder, name, data):
+                return True
+            if kind == "questions" or not is_stale(self.directory, name):
+                return False
+            files.remove(folder, name)
             return files.create(folder, name, data)
+
+    def _tell_expiry(self, question_id: str) -> None:
+        """Put it into the event log; a log that cannot be written keeps nobody waiting."""
+        from caesar_agent.mailbox.question_events import MailboxEvents  # noqa: PLC0415 - pydantic
+
+        MailboxEvents(self.directory, task_id=self.task_id).add_expiry(question_id)
 
     def _refusal(self, question_id: str) -> QuestionError:
         reply = self.poll(question_id)

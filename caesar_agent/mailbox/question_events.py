@@ -42,7 +42,14 @@ class MailboxEvents:
         """Tell that a question was answered; return what went wrong, or ""."""
         return self._tell("answer", question_id, answer=answer)
 
-    def _tell(self, kind: Literal["question", "answer"], question_id: str, **fields: object) -> str:
+    def add_expiry(self, question_id: str) -> str:
+        """Tell that nobody answered in time; return what went wrong, or ""."""
+        message = f"question {question_id} has expired: nobody answered in time"
+        return self._tell("error", question_id, message=message)
+
+    def _tell(
+        self, kind: Literal["question", "answer", "error"], question_id: str, **fields: object
+    ) -> str:
         # A log that cannot be written keeps nobody from asking or answering.
         try:
             if not self._is_told(kind, question_id):

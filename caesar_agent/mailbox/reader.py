@@ -13,6 +13,7 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import DocumentError
 from caesar_agent.mailbox import files
 from caesar_agent.mailbox.errors import UnsafeMailboxError
+from caesar_agent.mailbox.staleness import is_stale
 from caesar_agent.mailbox.values import (
     Answer,
     Reply,
@@ -238,7 +239,10 @@ class MailboxReader:
                 parse = functools.partial(parse_reply, question_id)
                 reply = self._answer_files.read(folder, name, parse, final=final)
                 self._judge(reply, "answer", f"answers/{name}")
-                if isinstance(reply, Answer | Silence):
+                if reply is not None and is_stale(self._directory, name):
+                    message = f"answers/{name} is older than its question, and no answer to it"
+                    self._note("answer-stale", f"answers/{name}", message)
+                elif isinstance(reply, Answer | Silence):
                     self._replies[question_id] = reply
 
     def _judge(self, read: object, kind: Literal["question", "answer"], path: str) -> None:

@@ -64,12 +64,14 @@ def check_text(kind: Literal["question", "answer"], text: object) -> None:
     """Refuse what cannot be asked or answered.
 
     Raises:
-        InvalidTextError: not text, or empty.
+        InvalidTextError: not text, or empty; a question that is blank.
     """
     if not isinstance(text, str):
         raise InvalidTextError(kind=kind, problem=f"expected text, found {type(text).__name__}")
     if not text:
         raise InvalidTextError(kind=kind, problem="it is empty")
+    if kind == "question" and not text.strip():
+        raise InvalidTextError(kind=kind, problem="it is blank: nobody can answer it")
 
 
 def parse_question(question_id: str, data: bytes) -> QuestionFile:

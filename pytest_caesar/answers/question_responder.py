@@ -201,6 +201,16 @@ class QuestionResponder:
                 self._close(question.id, "withdrawn", "")
         self.questions = self._mailbox.questions(final=True)
         for question in self.questions:
+            if (
+                question.answer is not None
+                and question.options
+                and (question.answer not in question.options)
+            ):
+                self._note(
+                    "answer-outside-options",
+                    f"{one_line(question.question, limit=120)!r} was answered with "
+                    f"{one_line(question.answer, limit=80)!r}, which is none of its options",
+                )
             if question.answer is None and question.id not in self._meant:
                 self._note(
                     "unanswered-question",

@@ -9,7 +9,7 @@ from typing import Any
 
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
-from caesar_agent.documents.event import AnswerEvent, Event, QuestionEvent
+from caesar_agent.documents.event import AnswerEvent, ErrorEvent, Event, QuestionEvent
 from caesar_agent.documents.task import Task
 from caesar_agent.documents.timestamps import utc_now
 from caesar_agent.errors import CaesarError
@@ -213,9 +213,14 @@ class Narration:
         return [] if self._silent else found
 
     def _lost_event_findings(self) -> list[Diagnostic]:
-        """Tell of questions where there was no channel, so that nobody could answer."""
+        """Tell of questions without a channel, and of requests that could not be answered in one."""
         if self._task.channel is not None:
-            return []
+            return [
+                Diagnostic(code="request-unanswerable", message=one_line(event.message, limit=300))
+                for event in self.events
+                if isinstance(event, ErrorEvent)
+                and (event.model_extra or {}).get("code") == "request-unanswerable"
+            ]
         answered = {event.id for event in self.events if isinstance(event, AnswerEvent)}
         return [
             Diagnostic(

@@ -358,3 +358,12 @@ def test_the_command_in_a_shell_is_otherwise_the_command(tmp_path: Path) -> None
     )
     assert done.returncode == 2
     assert b"task that is not there is not a folder" in done.stderr
+
+
+@pytest.mark.parametrize("request_id", [None, 1.5, True, [1]])
+def test_an_id_that_is_none_is_refused_and_told(
+    client: RawClient, task_dir: Path, request_id: object
+) -> None:
+    client.send({"jsonrpc": "2.0", "id": request_id, "method": "ping"})
+    assert client.answer(None)["error"]["code"] == -32600
+    assert events(task_dir)[-1]["code"] == "request-unanswerable"

@@ -460,3 +460,39 @@ def test_null_for_an_optional_field_is_absent(task_dir: Path) -> None:
 @pytest.mark.parametrize("status", ["success", "partial", "failed", "blocked"])
 def test_every_status_is_accepted(task_dir: Path, status: str) -> None:
     assert call(task_dir, "submit_report", **{**REPORT, "status": status})["ok"]
+
+
+CHANGE = {"path": "a.txt", "action": "modified", "summary": '["kept"]'}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {
+            "changes": json.dumps([CHANGE]),
+            "next_steps": '["a", "b"]',
+            "usage": '{"input_tokens": 5}',
+        },
+        {"changes": [json.dumps(CHANGE)], "next_steps": ["a", "b"], "usage": {"input_tokens": 5}},
+    ],
+)
+def test_one_level_of_json_is_decoded_where_an_array_or_object_is_meant(
+    task_dir: Path, fields: dict[str, Any]
+) -> None:
+    assert call(task_dir, "submit_report", **{**REPORT, "summary": "[1]", **fields})["ok"]
+    report = Report.parse((task_dir / "report.json").read_bytes())
+    assert [change.model_dump(exclude_defaults=True) for change in report.changes] == [CHANGE]
+    assert (report.summary, report.next_steps) == ("[1]", ("a", "b"))
+    assert report.usage is not None
+    assert report.usage.input_tokens == 5
+
+
+@pytest.mark.parametrize("changes", ['"[]"', "[", '{"path": "a"}', '[{"path": "a", "path": "b"}]'])
+def test_what_does_not_decode_to_what_is_meant_is_refused(task_dir: Path, changes: str) -> None:
+    assert "at changes" in call(task_dir, "submit_report", **REPORT, changes=changes)
+
+
+def test_a_blank_question_is_refused(task_dir: Path) -> None:
+    told = call(task_dir, "ask_orchestrator", question=" \n")
+    assert "expected some text" in told
+    assert not (task_dir / "questions").exists()

@@ -445,3 +445,36 @@ def test_refusals_survive_pickling(error: MailboxError) -> None:
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
     assert str(copy) == str(error)
+
+
+def test_an_answer_that_is_older_than_its_question_is_not_its_answer(tmp_path: Path) -> None:
+    (tmp_path / "answers").mkdir()
+    old = tmp_path / "answers" / "q1.json"
+    old.write_text('{"id": "q1", "answer": "to another"}')
+    os.utime(old, (1, 1))
+    (tmp_path / "questions").mkdir()
+    (tmp_path / "questions" / "q1.json").write_text('{"id": "q1", "question": "Which?"}')
+    mailbox = Mailbox(tmp_path)
+    assert mailbox.poll("q1") is None
+    assert [question.state for question in mailbox.questions(final=True)] == ["pending"]
+    assert [found.code for found in mailbox.diagnostics] == ["answer-stale"]
+    mailbox.answer("q1", "to this one")
+    assert [question.answer for question in Mailbox(tmp_path).questions()] == ["to this one"]
+    os.utime(old, (1, 1))  # a copy keeps no times: the documents tell theirs, or nobody does
+    assert Mailbox(tmp_path).poll("q1") is None
+
+
+def test_a_question_that_expires_is_an_event_once(tmp_path: Path) -> None:
+    mailbox = Mailbox(tmp_path)
+    ident = mailbox.ask("Which?")
+    for _ in range(2):
+        mailbox.expire(ident)
+    lines = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert [json.loads(line)["message"] for line in lines] == [
+        f"question {ident} has expired: nobody answered in time"
+    ]
+
+
+def test_a_blank_question_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidTextError, match="blank"):
+        Mailbox(tmp_path).ask(" \t\n")
