@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_caesar.runs.run import Run
     from pytest_caesar.session.document_clock import Clock
     from pytest_caesar.session.session import CaesarSession
+    from pytest_caesar.session.trial_fixture import CaesarTrials
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.workspace.repository import Repository
 
@@ -136,6 +137,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="run every test that delegates N times, and show the rate of success; a marker "
         "with trials= keeps its min_rate; 1 repeats nothing",
     )
+    group.addoption(
+        "--caesar-jobs",
+        type=int,
+        dest="caesar_jobs",
+        metavar="N",
+        help="how many delegations of caesar_trials run at once, in the whole session",
+    )
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
     parser.addini("caesar_runner", "what runs agents that are definitions", default="")
     parser.addini(
@@ -167,6 +175,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "caesar_ci", "auto: a summary and annotations in GitHub Actions; off: none", default="auto"
     )
     parser.addini("caesar_record", "as --caesar-record", default="off")
+    parser.addini("caesar_jobs", "as --caesar-jobs", default="")
     parser.addini(
         "caesar_shard", "which part of the suite this session runs, such as 2/4", default=""
     )
@@ -207,6 +216,7 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_hostile
         or options.caesar_conformance_report is not None
         or options.caesar_trials is not None
+        or options.caesar_jobs is not None
         or _is_set(config)
     ):
         _open(config)
@@ -234,6 +244,7 @@ INI = {
     "caesar_ci": "auto",
     "caesar_shard": "",
     "caesar_linger": "",
+    "caesar_jobs": "",
 }
 """Keys of the ini file that are checked before anything is collected, and their defaults."""
 
@@ -372,10 +383,15 @@ class _Listener:
             session.take(report)
 
 
+def _delegates(item: pytest.Item) -> bool:
+    names = getattr(item, "fixturenames", ())
+    return "caesar_orchestrator" in names or "caesar_trials" in names
+
+
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
     """Note when pytest-timeout will end a test that delegates; it still does its work."""
-    if "caesar_orchestrator" in getattr(item, "fixturenames", ()):
+    if _delegates(item):
         from pytest_caesar.session import item_deadline  # noqa: PLC0415 - only for tests that delegate
 
         item_deadline.pytest_timeout_set_timer(item, settings)
@@ -384,7 +400,7 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_timeout_cancel_timer(item: pytest.Item) -> None:
     """Forget it again."""
-    if "caesar_orchestrator" in getattr(item, "fixturenames", ()):
+    if _delegates(item):
         from pytest_caesar.session import item_deadline  # noqa: PLC0415 - as above
 
         item_deadline.pytest_timeout_cancel_timer(item)
@@ -445,6 +461,19 @@ def _caesar_trial(request: pytest.FixtureRequest) -> int:
     """Return which trial of its test this is."""
     number: int = request.param
     return number
+
+
+@pytest.fixture
+def caesar_trials(
+    request: pytest.FixtureRequest,
+    caesar_repo: Repository,
+    caesar_agent_under_test: AgentTarget,
+) -> CaesarTrials:
+    """Delegate one task many times, some at once: ``caesar_trials(objective, n=20).rate(...)``."""
+    from pytest_caesar.session.trial_fixture import CaesarTrials  # noqa: PLC0415 - see above
+
+    session = _open(request.config)
+    return CaesarTrials(session, request, repository=caesar_repo, agent=caesar_agent_under_test)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from caesar_agent.console import one_line
@@ -50,6 +50,7 @@ class Script:
         times: how many questions it is for, or None.
         optional: it is no failure when it was never used.
         used: how many questions it was used for.
+        origin: the script that this one is a copy of, which counts its questions too.
     """
 
     kind: Literal["answer", "silence", "reject"]
@@ -59,6 +60,7 @@ class Script:
     times: int | None = None
     optional: bool = False
     used: int = 0
+    origin: Script | None = None
 
     def picks(self, question: AskedQuestion) -> bool:
         """Tell whether it is for this question."""
@@ -186,6 +188,17 @@ class ScriptedAnswers:
             self._scripts.append(script)
         return self
 
+    def once_more(self) -> ScriptedAnswers:
+        """Return the same script from its start, for another agent that is asked the same.
+
+        What it is asked, and what goes wrong, is told by this object as well.
+        """
+        other = ScriptedAnswers(unscripted=self.policy)
+        other._lock = self._lock
+        other._unscripted, other._errors = self._unscripted, self._errors
+        other._scripts = [replace(script, used=0, origin=script) for script in self._scripts]
+        return other
+
     # -- while the agent runs
 
     def choose(self, question: AskedQuestion) -> Script | None:
@@ -204,6 +217,8 @@ class ScriptedAnswers:
             if script.times is not None and script.used >= script.times:
                 return False
             script.used += 1
+            if script.origin is not None:
+                script.origin.used += 1
             return True
 
     def fault(self, text: str) -> None:

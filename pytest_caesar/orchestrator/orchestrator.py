@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Callable, Iterable
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
 from caesar_agent.console import printable
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.catalogue import capabilities_of
 from pytest_caesar.agents.config import Config, Role, load_config
 from pytest_caesar.agents.credentials import refused_beside_model
@@ -95,6 +97,7 @@ class Orchestrator:
         self.performer = performer
         self.team: dict[str, AgentTarget | str | Path] = {}
         self.runs: list[Run] = []
+        self._pending: list[PendingRun] = []
 
     def __repr__(self) -> str:
         name = getattr(self.agent, "id", self.agent)
@@ -188,7 +191,19 @@ class Orchestrator:
                 problem=f"{target.target} runs in this process, which cannot be done in the "
                 "background: use delegate(), or an agent that is a process of its own"
             )
-        return PendingRun(lambda: self._carry_out(delegation), cancelled)
+        pending = PendingRun(lambda: self._carry_out(delegation), cancelled)
+        self._pending.append(pending)
+        return pending
+
+    def finish(self) -> None:
+        """Cancel what is still under way in the background, and wait until it is in ``runs``."""
+        pending, self._pending = self._pending, []
+        unfinished = [one for one in pending if not one.done]
+        for one in unfinished:
+            one.cancel()
+        for one in unfinished:
+            with contextlib.suppress(CaesarError):
+                one.wait()
 
     def check(
         self,
@@ -196,13 +211,18 @@ class Orchestrator:
         *,
         agent: AgentTarget | str | Path | None = None,
         **fields: Unpack[RequestFields],
-    ) -> None:
+    ) -> AgentTarget:
         """Refuse what ``delegate`` would refuse without a look at the workspace; takes what it takes.
+
+        Returns:
+            The agent that would do it.
 
         Raises:
             CaesarError: as ``delegate``; nothing was written in any case.
         """
-        self._planned(objective, agent, fields, Cancellation()).check()
+        planned = self._planned(objective, agent, fields, Cancellation())
+        planned.check()
+        return planned.agent
 
     def _request(
         self, objective: str, *, named: bool, fields: RequestFields, config: Config

@@ -16,6 +16,9 @@ class PendingRun:
         self._cancelled = cancelled
         self._run: Run | None = None
         self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._ended = False
+        self._then: list[Callable[[], object]] = []
         self._thread = threading.Thread(target=self._work, args=(work,), name="caesar-delegation")
         self._thread.start()
 
@@ -24,6 +27,22 @@ class PendingRun:
             self._run = work()
         except BaseException as error:  # noqa: BLE001 - raised again in wait()
             self._error = error
+        with self._lock:
+            self._ended = True
+        for then in self._then:
+            then()
+
+    def when_done(self, then: Callable[[], object]) -> None:
+        """Have something called, in the thread of the delegation, once ``wait`` need not wait.
+
+        Args:
+            then: must not raise, and take next to no time; called at once where all is over.
+        """
+        with self._lock:
+            if not self._ended:
+                self._then.append(then)
+                return
+        then()
 
     def cancel(self) -> None:
         """End the agent; the run ends as ``cancelled`` and stays so."""

@@ -20,8 +20,15 @@ FOLDER: Final = "__caesar__"
 """Lies beside the module of the tests; snapshots are kept there too."""
 
 
-def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette | None:
+def cassette_of(
+    request: pytest.FixtureRequest, settings: Settings, *, part: str = ""
+) -> Cassette | None:
     """Return the recordings of a test, or None when its agents simply work.
+
+    Args:
+        request: of the test's fixture.
+        settings: of the session.
+        part: of the test that has a folder of its own, such as one of many trials.
 
     Raises:
         pytest.fail.Exception: the marker says what is not understood, or something is to be
@@ -44,15 +51,16 @@ def cassette_of(request: pytest.FixtureRequest, settings: Settings) -> Cassette 
     if "tmp_path" in request.fixturenames:
         folders["tmp-path"] = str(request.getfixturevalue("tmp_path"))
     return Cassette(
-        recording_folder(item.path, item.nodeid, item.name),
+        recording_folder(item.path, item.nodeid, item.name, part=part),
         "none" if in_ci or mode == "none" else "once" if mode == "once" else "all",
         folders=folders,
     )
 
 
-def recording_folder(module: Path, nodeid: str, name: str) -> Path:
-    """Return where the recordings of a test lie."""
-    return module.parent / FOLDER / module.stem / f"{file_stem(nodeid, name)}.recording"
+def recording_folder(module: Path, nodeid: str, name: str, *, part: str = "") -> Path:
+    """Return where the recordings of a test, or of a part of it, lie."""
+    stem = file_stem(nodeid, name) + (f"@{part}" if part else "")
+    return module.parent / FOLDER / module.stem / f"{stem}.recording"
 
 
 def is_ci(environ: Mapping[str, str]) -> bool:

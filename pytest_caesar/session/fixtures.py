@@ -35,16 +35,29 @@ def make_orchestrator(
     *,
     project: Path,
     agent: AgentTarget,
+    trial: str = "",
+    answers: ScriptedAnswers | None = None,
 ) -> Orchestrator:
-    """Make the orchestrator of one test; its runs are told in the test's report."""
+    """Make the orchestrator of one test; its runs are told in the test's report.
+
+    Args:
+        session: what the plugin keeps.
+        request: of the fixture.
+        project: what is delegated on.
+        agent: who works by default.
+        trial: names one of many orchestrators of the test, which has recordings of its own.
+        answers: a script in the place of the one that ``caesar_answers`` holds.
+    """
     options: dict[str, Any] = {}
     if "caesar_clock" in request.fixturenames:
         options["clock"] = request.getfixturevalue("caesar_clock")
-    if "caesar_answers" in request.fixturenames:
+    if answers is not None:
+        options["answers"] = answers
+    elif "caesar_answers" in request.fixturenames:
         options["answers"] = request.getfixturevalue("caesar_answers")
     # A scripted model is recorded by itself, and the agent works with it.
     scripted = "caesar_model" in request.fixturenames
-    cassette = None if scripted else cassette_of(request, session.settings)
+    cassette = None if scripted else cassette_of(request, session.settings, part=trial)
     if cassette is not None:
         options["performer"] = functools.partial(cassette.performer, answers=options.get("answers"))
         session.state_of(request.node).judges.append(cassette.judge)

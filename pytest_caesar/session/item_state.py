@@ -28,6 +28,7 @@ class TestState:
         kept: verdicts on what is kept of runs, as ``caesar_recover`` gave them.
         judges: asked once the test's body has passed; what they return is why the test
             fails. Of a test that fails by itself they are asked for a section.
+        rates: what ``caesar_trials`` was asked, as ``--caesar-json`` holds it.
         raised: a judge has failed the test.
         sent: how many runs went into reports.
         described: how many runs were described in sections.
@@ -41,6 +42,7 @@ class TestState:
         self.snapshots: list[CaesarSnapshot] = []
         self.kept: list[Recovered] = []
         self.judges: list[Callable[[], str | None]] = []
+        self.rates: list[dict[str, object]] = []
         self.raised = False
         self.sent = 0
         self.described = 0

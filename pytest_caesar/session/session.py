@@ -214,7 +214,10 @@ class CaesarSession:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Turn findings about a test's runs into its failure."""
         self._current = item.stash.get(STATE, None)
-        result = yield
+        try:
+            result = yield
+        finally:
+            self._finish(item)
         state = item.stash.get(STATE, None)
         if state is not None and (state.runs or state.judges):
             from pytest_caesar.session.verdicts import verdict  # noqa: PLC0415 - only with runs
@@ -226,6 +229,12 @@ class CaesarSession:
                 state.raised = True
                 pytest.fail("\n\n".join(found), pytrace=False)
         return result
+
+    def _finish(self, item: pytest.Item) -> None:
+        """Cancel what a test has started and not waited for, so that its report tells of it."""
+        state = item.stash.get(STATE, None)
+        for orchestrator in state.orchestrators if state is not None else ():
+            orchestrator.finish()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -239,6 +248,8 @@ class CaesarSession:
             self._executed.discard(item)  # a subtest had passed before
         state = item.stash.get(STATE, None)
         if state is not None:
+            if state.rates:
+                report.caesar_rates, state.rates = state.rates, []  # type: ignore[attr-defined]
             self._send(item, state, report)
             if report.failed:
                 state.describe(report)
@@ -309,8 +320,12 @@ class CaesarSession:
         self.records.extend({**item, "execution": execution} for item in runs)
         if self.results is not None:
             self.results.recorder.take(report)
-        if hasattr(report, "caesar_trial") and not self.is_worker:
+        if self.is_worker:
+            return
+        if hasattr(report, "caesar_trial"):
             self.open_ledger().take(report)
+        if hasattr(report, "caesar_rates"):
+            self.open_ledger().note(report.caesar_rates)
 
     def pytest_unconfigure(self) -> None:
         """End the process that watches over agents, if one was started."""

@@ -12,10 +12,11 @@ from pytest_caesar.runs.run import REMARKS
 from pytest_caesar.session.item_state import STATE
 from pytest_caesar.session.session import UNDER_TEST
 from pytest_caesar.session.trial_board import Board, SharedBoard, worker_board
-from pytest_caesar.session.trial_outcome import outcome_of
 from pytest_caesar.settings.shard import declared_shard
 from pytest_caesar.settings.trial_parameter import PARAMETER, trial_number, without_trial
 from pytest_caesar.trials.gate import Gate
+from pytest_caesar.trials.outcome import outcome_of
+from pytest_caesar.trials.used import usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -256,7 +257,11 @@ class TrialItems:
             if report.when == "call":
                 told["outcome"] = "success"
             return
-        outcome, why = ("error", "") if report.when != "call" else outcome_of(call.excinfo, runs)
+        outcome, why = (
+            ("error", "")
+            if report.when != "call"
+            else outcome_of(call.excinfo and call.excinfo.value, runs)
+        )
         message = _message(report)
         if report.when != "call":
             why = f"in its {'set-up' if report.when == 'setup' else 'teardown'}"
@@ -291,17 +296,6 @@ def facts(trial: Trial, item: pytest.Item) -> dict[str, Any]:
         "location": [path, line, without_trial(item, domain)],
         "items": {},
     }
-
-
-def usage_of(runs: Sequence[Any]) -> dict[str, float]:
-    """Add up what the runs of a trial used; what one of them does not know is left out."""
-    total: dict[str, float] = {}
-    for name in ("tokens", "cost_usd"):
-        values = [getattr(getattr(run, "usage", None), name, None) for run in runs]
-        known = [value for value in values if isinstance(value, int | float)]
-        if known and len(known) == len(values):
-            total[name] = sum(known)
-    return total
 
 
 def without_agent(nodeid: str, agent: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -11,7 +11,7 @@ from _pytest._code.code import TerminalRepr
 
 from pytest_caesar.session.trial_board import Board, LocalBoard, SharedBoard
 from pytest_caesar.trials.causes import FailedTrial
-from pytest_caesar.trials.document import judged_as_json
+from pytest_caesar.trials.document import judged_as_json, judged_from_json
 from pytest_caesar.trials.gate import Gate, Outcome, Verdict, judge, known
 from pytest_caesar.trials.table import Judged, cause_lines, headline, lines
 
@@ -85,6 +85,7 @@ class TrialLedger:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._groups: dict[str, _Group] = {}
+        self._rates: list[dict[str, Any]] = []
         self.board: Board = LocalBoard()
 
     # --- while trials run --------------------------------------------------------------
@@ -116,6 +117,10 @@ class TrialLedger:
             self.board.settle(told["test"])
         if len(group.ended) == group.gate.trials:
             self._report(told["test"], group)
+
+    def note(self, rates: Iterable[dict[str, Any]]) -> None:
+        """Take up rates that a test asked of ``caesar_trials``."""
+        self._rates += rates
 
     def _note(
         self, group: _Group, number: int, told: Mapping[str, Any], report: pytest.TestReport
@@ -221,11 +226,13 @@ class TrialLedger:
 
     def lines(self) -> list[str]:
         """Return the table of trials for the end of the session."""
-        return lines([group.judged for group in self._groups.values()])
+        rates = [judged_from_json(entry) for entry in self._rates]
+        return lines([*(group.judged for group in self._groups.values()), *rates])
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return every test with trials, as ``--caesar-json`` holds it."""
-        return [judged_as_json(group.judged, group.ended) for group in self._groups.values()]
+        groups = [judged_as_json(group.judged, group.ended) for group in self._groups.values()]
+        return [*groups, *self._rates]
 
 
 def _details(group: _Group) -> str:

@@ -16,7 +16,7 @@ import pytest
 from pytest_caesar.settings.advice import repeated_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from caesar_agent.documents.event import Event
     from pytest_caesar.agents.target import AgentTarget
@@ -43,6 +43,9 @@ BOOLEANS = ("caesar_strict", "caesar_junit", "caesar_subprocess")
 
 RECORD_MODES = ("none", "once", "all", "off")
 """What ``--caesar-record``, the ini key and the marker may say."""
+
+JOBS = 4
+"""Delegations of ``caesar_trials`` at once, where nobody says how many."""
 
 MAX_TRIALS = 10_000
 """How often a test can be run."""
@@ -81,6 +84,8 @@ class Settings:
         linger: seconds an agent may go on after it has delivered its report, or None.
         ini: the ini file, or None.
         repeated: options of the command line that a test needs to run again as it ran.
+        jobs: how many delegations of ``caesar_trials`` run at once in the session.
+        jobs_here: how many of them in this process.
         trials: ``--caesar-trials``: how often every test that delegates is run, or None.
     """
 
@@ -108,6 +113,8 @@ class Settings:
     baseline: Path | None = None
     ci: bool = False
     trials: int | None = None
+    jobs: int = JOBS
+    jobs_here: int = JOBS
 
     @property
     def whole_runs(self) -> bool:
@@ -179,6 +186,8 @@ def read_settings(config: pytest.Config) -> Settings:
         ini=config.inipath,
         repeated=_repeated(config),
         trials=_trials(config.getoption("caesar_trials")),
+        jobs=(jobs := _jobs(config)),
+        jobs_here=_share(jobs, getattr(config, "workerinput", None)),
     )
 
 
@@ -210,6 +219,29 @@ def _ci(text: str, ini: Path | None) -> bool:
     if text not in ("auto", "off"):
         raise pytest.UsageError(f"caesar_ci{_in_file(ini)} = {text}: expected auto or off")
     return text == "auto" and os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _jobs(config: pytest.Config) -> int:
+    given = config.getoption("caesar_jobs")
+    text = str(_ini(config, "caesar_jobs")).strip() if given is None else str(given)
+    if not text:
+        return JOBS
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_TRIALS:
+        where = f"caesar_jobs{_in_file(config.inipath)} = " if given is None else "--caesar-jobs="
+        raise pytest.UsageError(f"{where}{text}: expected a number from 1 to {MAX_TRIALS}")
+    return int(text)
+
+
+def _share(jobs: int, worker: Mapping[str, Any] | None) -> int:
+    """Return this process's share of what runs at once: all workers together have that many.
+
+    Where there are more workers than jobs, each still has one.
+    """
+    if worker is None:
+        return jobs
+    count = max(1, int(worker.get("workercount", 1)))
+    number = int("".join(filter(str.isdigit, str(worker.get("workerid", "gw0")))) or 0)
+    return max(1, jobs // count + (number % count < jobs % count))
 
 
 def _trials(number: int | None) -> int | None:

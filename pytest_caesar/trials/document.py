@@ -68,7 +68,20 @@ def merged(documents: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [_merged(nodeid, parts) for nodeid, parts in groups.items()]
 
 
+def judged_from_json(entry: Mapping[str, Any]) -> Judged:
+    """Return what ``judged_as_json`` gave.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    return _together(str(entry.get("id")), [entry])[0]
+
+
 def _merged(nodeid: str, parts: list[Mapping[str, Any]]) -> dict[str, Any]:
+    return judged_as_json(*_together(nodeid, parts))
+
+
+def _together(nodeid: str, parts: list[Mapping[str, Any]]) -> tuple[Judged, dict[int, Outcome]]:
     gates = {str(part.get("gate")): part.get("gate") for part in parts}
     gate = next(iter(gates.values()))
     if len(gates) > 1 or not isinstance(gate, Mapping):
@@ -105,4 +118,4 @@ def _merged(nodeid: str, parts: list[Mapping[str, Any]]) -> dict[str, Any]:
         failed=failed,
         usage=usage,
     )
-    return judged_as_json(judged, outcomes)
+    return judged, outcomes

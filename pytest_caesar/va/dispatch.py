@@ -55,7 +55,7 @@ class Delegates(Protocol):
     new_id: Callable[[], str]
 
     @property
-    def check(self) -> Callable[..., None]:
+    def check(self) -> Callable[..., object]:
         """Refuse what cannot be delegated; nothing is written."""
 
     @property

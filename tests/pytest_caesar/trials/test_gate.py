@@ -7,9 +7,11 @@ from typing import get_args
 
 import pytest
 
+from pytest_caesar.settings.settings import _share
 from pytest_caesar.trials import document, table
 from pytest_caesar.trials.causes import FailedTrial, grouped
 from pytest_caesar.trials.gate import Gate, Outcome, judge, known
+from pytest_caesar.trials.rate import Rate
 
 LETTERS: dict[str, Outcome] = {
     "s": "success",
@@ -225,3 +227,23 @@ def test_trials_of_several_shards_are_judged_as_one() -> None:
 
 def test_every_outcome_has_a_letter_here() -> None:
     assert set(LETTERS.values()) == set(get_args(Outcome))
+
+
+def test_a_rate_compares_as_the_fraction_it_is() -> None:
+    rate = Rate(judge(gate(10, None), outcomes("sssssssfff")))
+    assert rate == 0.7
+    assert rate >= 0.7
+    assert rate < 0.71
+    assert rate > Fraction(2, 3)
+    assert rate != "0.7"
+    assert rate.pass_at(3) == pytest.approx(119 / 120)
+    assert rate.pass_all(11) is None
+    assert repr(rate) == "<Rate: 7 of 10, 70 % (40 to 89), 3 of 3: 29 %>"
+
+
+@pytest.mark.parametrize(("jobs", "workers"), [(8, 3), (1, 4), (64, 2)])
+def test_workers_share_the_jobs_of_a_session(jobs: int, workers: int) -> None:
+    shares = [_share(jobs, {"workercount": workers, "workerid": f"gw{n}"}) for n in range(workers)]
+    assert sum(shares) == max(jobs, workers)
+    assert max(shares) - min(shares) <= 1
+    assert _share(jobs, None) == jobs

@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-import pytest
-
 from caesar_agent.errors import CaesarError, DocumentError, EventLogError
 
 if TYPE_CHECKING:
@@ -40,18 +38,17 @@ CHANNEL: Final = re.compile(rb'"name": ?"caesar", ?"status": ?"(?:failed|error)"
 
 
 def outcome_of(
-    excinfo: pytest.ExceptionInfo[BaseException] | None, runs: Sequence[Run]
+    error: BaseException | None, runs: Sequence[Run]
 ) -> tuple[Literal["failure", "error"], str]:
     """Tell a failure of the agent from an error of the harness.
 
     Args:
-        excinfo: what the test's call raised.
+        error: what the test's call raised.
         runs: the delegations of the trial.
 
     Returns:
         ``failure`` and "", or ``error`` and why.
     """
-    error = None if excinfo is None else excinfo.value
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
