@@ -96,9 +96,18 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         metavar="PATH",
         help="let the page show what this file of --caesar-json had beside it",
     )
+    # Two words of their own, since an optional value would swallow a path that comes after it.
+    group.addoption(
+        "--caesar-conformance=va",
+        action="append_const",
+        const="va",
+        dest="caesar_conformance",
+        help="check them against va-agent-protocol: what they do with task units",
+    )
     group.addoption(
         "--caesar-conformance",
-        action="store_true",
+        action="append_const",
+        const="oacp",
         dest="caesar_conformance",
         help="check the agents under test against the contract; without a path nothing else runs",
     )

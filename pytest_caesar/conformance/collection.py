@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Generator, Iterable
 from dataclasses import asdict
@@ -15,7 +16,15 @@ from pytest_caesar.conformance.items import CheckItem, Module, Shared
 from pytest_caesar.conformance.judging import CHECKS, scenario_for
 from pytest_caesar.conformance.known_failures import BASELINE_NAME, load_known_failures
 from pytest_caesar.conformance.profile import PROFILE_NAME, load_profile
-from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS, Requirement
+from pytest_caesar.conformance.requirements import (
+    AREAS,
+    EVERY,
+    LEVELS,
+    TITLES,
+    VA_AREA,
+    Requirement,
+    of_contract,
+)
 from pytest_caesar.conformance.result import Result, completed, with_variation
 from pytest_caesar.conformance.result_file import as_capped, as_json, write_report
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
@@ -35,7 +44,11 @@ if TYPE_CHECKING:
 MODULE = "caesar-conformance"
 """Name of the module that the items belong to; there is no such file."""
 
-MARKS = (*LEVELS, *(area.lower() for area in AREAS), "mandatory", "conditional", "advisory")
+MARKS = (
+    *LEVELS,
+    *(area.lower() for area in (*AREAS, VA_AREA)),
+    *("mandatory", "conditional", "advisory"),
+)
 """Marks that the items bear, for ``-m``."""
 
 
@@ -70,7 +83,9 @@ class Conformance:
         self.config = config
         self.session = session
         self.results: dict[tuple[str, str], Result] = {}
-        self.caches: dict[str, ScenarioCache] = {}
+        asked = config.option.caesar_conformance or ()
+        self.contracts = [name for name in TITLES if name in asked] or ["oacp"]
+        self.caches: list[ScenarioCache] = []
         self.wanted = self._take_arguments()
         try:
             self.profile = load_profile(_nearest(config, PROFILE_NAME))
@@ -114,9 +129,10 @@ class Conformance:
         module = Module.from_parent(session, name=MODULE, nodeid=MODULE)
         several = len(self.session.agents) > 1
         found: list[pytest.Item | pytest.Collector] = []
-        for agent in self.session.agents:
-            cache = self._cache(agent)
-            for requirement in self._ordered():
+        for agent, contract in self._judged():
+            cache = self._cache(agent, contract)
+            self.caches.append(cache)
+            for requirement in self._ordered(contract):
                 name = f"{requirement.id}[{agent.id}]" if several else requirement.id
                 if self._is_wanted(requirement.id, name):
                     found.append(
@@ -128,7 +144,7 @@ class Conformance:
                             shared=self.shared,
                         )
                     )
-        unknown = self.wanted - {item.name for item in found} - REQUIREMENTS.keys() - {""}
+        unknown = self.wanted - {item.name for item in found} - EVERY.keys() - {""}
         if unknown:
             raise pytest.UsageError(
                 f"{MODULE} has no {', '.join(sorted(unknown))}: expected an id such as REPORT-003"
@@ -140,7 +156,10 @@ class Conformance:
     def _is_wanted(self, requirement: str, name: str) -> bool:
         return not self.wanted or bool({"", requirement, name} & self.wanted)
 
-    def _ordered(self) -> Iterable[Requirement]:
+    def _judged(self) -> Iterable[tuple[AgentTarget, str]]:
+        return itertools.product(self.session.agents, self.contracts)
+
+    def _ordered(self, contract: str) -> Iterable[Requirement]:
         """Return the requirements; on a worker those that share a scenario beside each other."""
         order = list(SCENARIOS)
 
@@ -148,7 +167,7 @@ class Conformance:
             check = CHECKS[one.id]
             return check.last, order.index(check.scenario) if self.session.is_worker else 0
 
-        return sorted(REQUIREMENTS.values(), key=place)
+        return sorted(of_contract(contract).values(), key=place)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Let agents work ahead of the checks that were selected, where no other worker does."""
@@ -156,22 +175,22 @@ class Conformance:
             return
         for item in session.items:
             if isinstance(item, CheckItem):
-                self.caches[item.cache.agent.id] = item.cache
                 scenario = scenario_for(item.requirement, item.cache)
-                if isinstance(scenario, str) and scenario != "plain":
+                if isinstance(scenario, str) and scenario != item.cache.base:
                     item.cache.ahead = dict.fromkeys((*item.cache.ahead, scenario))
 
     def pytest_unconfigure(self) -> None:
         """End what still goes on, as after an interruption."""
-        for cache in self.caches.values():
+        for cache in self.caches:
             cache.close()
 
-    def _cache(self, agent: AgentTarget) -> ScenarioCache:
+    def _cache(self, agent: AgentTarget, contract: str) -> ScenarioCache:
         settings = self.session.settings
         factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined] # noqa: SLF001 - items have no fixtures
         name = re.sub(r"\W+", "-", f"conformance-{agent.id}")[:40]
         return ScenarioCache(
             agent=agent,
+            base="unit" if contract == "va" else "plain",
             profile=self.profile,
             folder=lambda: factory.mktemp(name),
             settings=orchestrator_settings(settings, seconds_left=item_deadline.seconds_left),
@@ -244,10 +263,10 @@ class Conformance:
         if self.session.is_worker or not self.results:
             return
         terminalreporter.write_sep("-", "caesar conformance")
-        for agent in self.session.agents:
+        for agent, contract in self._judged():
             if len(self.session.agents) > 1:
                 terminalreporter.write_line(agent.id, bold=True)
-            own = completed(list(self.results.values()), agent.id)
+            own = completed(list(self.results.values()), agent.id, contract)
             known = self.shared.known_failures
             for line, bold in verdict_lines(own, profile=self.profile, known=known):
                 terminalreporter.write_line(line, bold=bold)

@@ -49,6 +49,8 @@ def exercised(run: Run) -> frozenset[str]:
     seen = ScenarioRun(scenario="plain", run=run)
     found = set()
     for name, check in CHECKS.items():
+        if name not in REQUIREMENTS:
+            continue
         if check.scenario == "plain":
             judged = seen.handed_in or check.of_a_dead_agent
             if judged and check.function(_CACHE, seen).outcome in ("passed", "failed"):

@@ -121,7 +121,7 @@ class CheckItem(pytest.Item):
                 message=message,
                 scenario=check.scenario,
             )
-        seen = self.cache.runs.get(check.scenario) or self.cache.runs.get("plain")
+        seen = self.cache.runs.get(check.scenario) or self.cache.runs.get(self.cache.base)
         tell = judgement.outcome in ("failed", "not exercised") and seen is not None
         return Result(
             id=self.requirement.id,

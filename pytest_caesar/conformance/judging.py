@@ -14,6 +14,7 @@ from pytest_caesar.conformance.checks import (
     report,
     surroundings,
     task,
+    unit,
 )
 from pytest_caesar.conformance.checks.check import REGISTERED, Check
 from pytest_caesar.conformance.judgement import Judgement, failed, not_exercised, skipped
@@ -23,7 +24,7 @@ from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenarios import SCENARIOS
 from pytest_caesar.conformance.surroundings import reads_stdin
 
-AREA_MODULES = (task, report, changes, events, questions, process, surroundings, depth)
+AREA_MODULES = (task, report, changes, events, questions, process, surroundings, depth, unit)
 """The modules that register the checks, in the order of the areas."""
 
 
@@ -45,7 +46,7 @@ def judge(requirement: Requirement, cache: ScenarioCache) -> Judgement:
         return scenario
     if not check.of_a_dead_agent and not cache.plain.handed_in:
         return not_exercised(NO_REPORT if cache.profile.path else f"{NO_REPORT}; {NO_PROFILE}")
-    seen = cache.plain if scenario == "plain" else cache.run_of(scenario)
+    seen = cache.plain if scenario == cache.base else cache.run_of(scenario)
     if seen.destroyed:
         return failed(
             "its first task did away with the whole project, so that no second one could be "

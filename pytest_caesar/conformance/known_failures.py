@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from caesar_agent.errors import CaesarError
-from pytest_caesar.conformance.requirements import REQUIREMENTS, RETIRED
+from pytest_caesar.conformance.requirements import EVERY, RETIRED
 
 BASELINE_NAME = "caesar-conformance-baseline.txt"
 """Looked for where pytest was started, and above up to its rootdir; one id a line, and why behind a #."""
@@ -99,9 +99,9 @@ def _problem(match: re.Match[str] | None, line: str, known: Mapping[str, str]) -
     requirement = match[1]
     if requirement in RETIRED:
         return f"{requirement} was withdrawn: remove the line"
-    if requirement not in REQUIREMENTS:
+    if requirement not in EVERY:
         return f"{requirement} is no requirement"
-    if REQUIREMENTS[requirement].kind == "advisory":
+    if EVERY[requirement].kind == "advisory":
         return f"{requirement} is advisory and never fails: remove the line"
     if _name(match) in known:
         return f"{_name(match)} is listed twice"

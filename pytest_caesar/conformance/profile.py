@@ -68,6 +68,7 @@ TABLES: dict[str, str] = {
 IMPLIED: dict[str, str] = {
     "answer": "answer and expects in [asks]: what follows an answer",
     "criteria": 'acceptance_criteria = ["$ …"]: a command that succeeds when the objective is met',
+    "outputs": 'outputs = ["…"]: keys that it hands over with a unit of va-agent-protocol',
     "constraints": 'constraints = ["$ …"]: a command that succeeds as long as a constraint holds',
 }
 """Capabilities that are claimed by other keys, and how."""
@@ -137,6 +138,8 @@ class Profile:
         constraints: handed to it with every task; one that begins with ``$`` is a command that must
             succeed afterwards.
         acceptance_criteria: handed to it with the objective.
+        outputs: keys that it hands over with a unit of va-agent-protocol.
+        inputs: what such a unit gives it, by name.
         repository: its repository.
         timeout: seconds that it may take for the objective.
         claims: capabilities by name.
@@ -150,6 +153,8 @@ class Profile:
     context: str = ""
     constraints: tuple[str, ...] = ()
     acceptance_criteria: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     repository: RepositoryFiles = REPOSITORY
     timeout: float = 60.0
     claims: frozenset[str] = frozenset()
@@ -162,6 +167,8 @@ class Profile:
             return asks is not None and bool(asks.expects)
         if capability == "criteria":
             return any(map(command_of, self.acceptance_criteria))
+        if capability == "outputs":
+            return bool(self.outputs)
         if capability == "constraints":
             return any(map(command_of, self.constraints))
         return capability in self.claims or capability in self.specials
@@ -206,7 +213,7 @@ class _Reader:
 
     def profile(self, values: dict[str, Any]) -> Profile:
         known = ("level", "objective", "exact_objective", "context", "constraints", "acceptance_criteria",
-                 "repository", "files", "timeout", "claims", *TABLES)  # fmt: skip
+                 "outputs", "inputs", "repository", "files", "timeout", "claims", *TABLES)  # fmt: skip
         self._check_keys(values, known, "")
         default = Profile()
         level = self._text(values, "level", "", default.level)
@@ -224,6 +231,8 @@ class _Reader:
             context=self._text(values, "context", "", "", blank=True),
             constraints=self._commands(values, "constraints"),
             acceptance_criteria=self._commands(values, "acceptance_criteria"),
+            outputs=self._texts(values, "outputs"),
+            inputs=self._inputs(values),
             repository=self._repository(values),
             timeout=self._seconds(values, "timeout", "", default.timeout),
             claims=self._claims(values),
@@ -275,6 +284,12 @@ class _Reader:
                 f"{table}{key} is {value!r}: expected seconds, above 0 and at most 3600"
             )
         return float(value)
+
+    def _inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        inputs = values.get("inputs", {})
+        if not isinstance(inputs, dict):
+            raise self._error(f"inputs is {inputs!r}: expected a table of values by name")
+        return inputs
 
     def _claims(self, values: dict[str, Any]) -> frozenset[str]:
         claims = self._texts(values, "claims")

@@ -22,11 +22,23 @@ LEVELS: dict[str, str] = {
 }
 """Levels in rising order, with what they are about."""
 
+TITLES: dict[str, str] = {"oacp": "OACP v1", "va": "va-agent-protocol 0.1.0"}
+"""The contracts that the kit knows, with the names that people read."""
+
+VA_AREA = "UNIT"
+"""The area of the requirements of va-agent-protocol; all others are of OACP."""
+
 GATES: dict[str, str] = {
     "minimal": "REPORT-002",
     "narrated": "EVENTS-001",
     "dialogue": "QUESTIONS-001",
     "robust": "PROCESS-004",
+}
+VA_GATES: dict[str, str] = {
+    "minimal": "UNIT-001",
+    "narrated": "UNIT-009",
+    "dialogue": "UNIT-011",
+    "robust": "UNIT-012",
 }
 """What must have passed for a level to be reached at all, beside that nothing of it failed."""
 
@@ -68,6 +80,11 @@ class Requirement:
     clause: str
 
     @property
+    def contract(self) -> str:
+        """The contract that asks for it, as in ``TITLES``."""
+        return "va" if self.area == VA_AREA else "oacp"
+
+    @property
     def area(self) -> str:
         """The first half of the id."""
         return self.id.partition("-")[0]
@@ -98,5 +115,17 @@ def _read_table() -> dict[str, Requirement]:
     return found
 
 
-REQUIREMENTS: dict[str, Requirement] = _read_table()
+EVERY: dict[str, Requirement] = _read_table()
 """Every requirement by id, in the order in which they are shown."""
+
+
+def of_contract(contract: str) -> dict[str, Requirement]:
+    """Return the requirements of one contract by id."""
+    return {name: one for name, one in EVERY.items() if one.contract == contract}
+
+
+REQUIREMENTS: dict[str, Requirement] = of_contract("oacp")
+"""Those of OACP."""
+
+VA_REQUIREMENTS: dict[str, Requirement] = of_contract("va")
+"""Those of va-agent-protocol."""

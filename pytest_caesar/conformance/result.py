@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_caesar.conformance.requirements import GATES, LEVELS, REQUIREMENTS
+from pytest_caesar.conformance.requirements import (
+    EVERY,
+    GATES,
+    LEVELS,
+    TITLES,
+    VA_GATES,
+    of_contract,
+)
 
-PROTOCOL = "OACP v1"
-
-TWICE = "PROCESS-012"
-"""The requirement that an agent does the same twice."""
+TWICE = frozenset({"PROCESS-012", "UNIT-003"})
+"""The requirements that an agent does the same twice."""
 
 NOT_RUN = "not run"
 """Outcome of what was not selected."""
@@ -45,7 +50,7 @@ class Result:
     def counts(self) -> bool:
         """It counts for the verdict: not advisory, and judged; an error is no judgement."""
         judged = self.outcome in ("passed", "failed")
-        return judged and REQUIREMENTS[self.id].kind != "advisory"
+        return judged and EVERY[self.id].kind != "advisory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,7 @@ class Verdict:
     """What is said of one agent in a line.
 
     Attributes:
+        title: of the contract.
         reached: the levels that were reached, in rising order.
         undecided: the levels of which nothing is known, since the harness failed there.
         missing: ids of what keeps each other level shut: what failed, or a gate that was not
@@ -61,6 +67,7 @@ class Verdict:
         complete: every requirement was asked for.
     """
 
+    title: str
     reached: tuple[str, ...]
     undecided: tuple[str, ...]
     missing: Mapping[str, tuple[str, ...]]
@@ -92,8 +99,8 @@ class Verdict:
 
     def __str__(self) -> str:
         if not self.complete:
-            return f"{PROTOCOL}: {self.passed} of {self.counted} (not every requirement was run)"
-        return f"{PROTOCOL}: {self.text}"
+            return f"{self.title}: {self.passed} of {self.counted} (not every requirement was run)"
+        return f"{self.title}: {self.text}"
 
 
 def verdict(results: Sequence[Result]) -> Verdict:
@@ -103,15 +110,15 @@ def verdict(results: Sequence[Result]) -> Verdict:
     failed; no level is reached without the first one. Where the harness failed, a level is not
     decided.
     """
+    contract = EVERY[results[0].id].contract if results else "oacp"
+    gates = VA_GATES if contract == "va" else GATES
     reached, undecided, missing = [], [], {}
     for level in LEVELS:
-        own = [result for result in results if REQUIREMENTS[result.id].level == level]
+        own = [result for result in results if EVERY[result.id].level == level]
         failed = [result.id for result in own if result.counts and result.outcome != "passed"]
-        gate = [one.id for one in own if one.id == GATES[level] and one.outcome != "passed"]
+        gate = [one.id for one in own if one.id == gates[level] and one.outcome != "passed"]
         errors = [
-            one.id
-            for one in own
-            if one.outcome == "error" and REQUIREMENTS[one.id].kind != "advisory"
+            one.id for one in own if one.outcome == "error" and EVERY[one.id].kind != "advisory"
         ]
         if failed or (gate and not errors):
             missing[level] = tuple(dict.fromkeys((*gate, *failed)))
@@ -123,12 +130,13 @@ def verdict(results: Sequence[Result]) -> Verdict:
         reached = []
     counted = [result for result in results if result.counts]
     return Verdict(
+        title=TITLES[contract],
         reached=tuple(reached),
         undecided=tuple(undecided),
         missing=missing,
         passed=sum(result.outcome == "passed" for result in counted),
         counted=len(counted),
-        complete=REQUIREMENTS.keys() <= {r.id for r in results if r.outcome != NOT_RUN},
+        complete=of_contract(contract).keys() <= {r.id for r in results if r.outcome != NOT_RUN},
     )
 
 
@@ -141,15 +149,16 @@ def with_variation(results: Sequence[Result]) -> list[Result]:
     varied = next((one.varied for one in results if one.varied), "")
     return [
         replace(one, outcome="failed", message=varied)
-        if varied and one.id == TWICE and one.outcome == "passed"
+        if varied and one.id in TWICE and one.outcome == "passed"
         else one
         for one in results
     ]
 
 
-def completed(results: Sequence[Result], agent: str) -> tuple[Result, ...]:
+def completed(results: Sequence[Result], agent: str, contract: str = "oacp") -> tuple[Result, ...]:
     """Return one result for each requirement, in their order; what is missing was not run."""
     by_id = {result.id: result for result in results if result.agent == agent}
     return tuple(
-        by_id.get(name) or Result(id=name, agent=agent, outcome=NOT_RUN) for name in REQUIREMENTS
+        by_id.get(name) or Result(id=name, agent=agent, outcome=NOT_RUN)
+        for name in of_contract(contract)
     )

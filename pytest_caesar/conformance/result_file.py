@@ -14,8 +14,8 @@ from typing import Any
 
 from caesar_agent.task_directory import write_atomic
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
-from pytest_caesar.conformance.requirements import REQUIREMENTS
-from pytest_caesar.conformance.result import PROTOCOL, Result, completed, verdict
+from pytest_caesar.conformance.requirements import EVERY, TITLES
+from pytest_caesar.conformance.result import Result, completed, verdict
 from pytest_caesar.conformance.verdict_lines import badge, how_near
 from pytest_caesar.runs.record import run_as_json
 from pytest_caesar.runs.run import Run
@@ -96,7 +96,7 @@ def _digest(argv: Sequence[str]) -> str | None:
 
 def entry(result: Result) -> dict[str, Any]:
     """Return one requirement with what became of it."""
-    requirement = REQUIREMENTS[result.id]
+    requirement = EVERY[result.id]
     value: dict[str, Any] = {
         "id": result.id,
         "area": requirement.area,
@@ -118,11 +118,13 @@ def entry(result: Result) -> dict[str, Any]:
 def as_json(results: Sequence[Result], agents: Sequence[AgentTarget]) -> dict[str, Any]:
     """Return the whole report."""
     judged = []
-    for agent in agents:
-        own = completed(results, agent.id)
+    contracts = list(dict.fromkeys(EVERY[one.id].contract for one in results)) or ["oacp"]
+    for agent, contract in ((agent, contract) for agent in agents for contract in contracts):
+        own = completed(results, agent.id, contract)
         found = verdict(own)
         judged.append(
             {
+                "contract": found.title,
                 "agent": identity(agent),
                 "verdict": str(found),
                 "reached": list(found.reached),
@@ -138,7 +140,7 @@ def as_json(results: Sequence[Result], agents: Sequence[AgentTarget]) -> dict[st
         )
     return {
         "format": FORMAT,
-        "contract": PROTOCOL,
+        "contract": " and ".join(TITLES[name] for name in contracts),
         "kit": importlib.metadata.version("pytest-caesar"),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()}",

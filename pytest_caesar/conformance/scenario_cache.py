@@ -43,6 +43,7 @@ class ScenarioCache:
         settings: how the orchestrator treats every delegation.
         repeats: how often a scenario is repeated at most, to see whether it varies.
         ahead: scenarios to carry out in the background, once the plain one has left a report.
+        base: the scenario that every other one is compared with.
         varied: what the agent did not do twice in the same way, as a sentence; or "".
     """
 
@@ -52,6 +53,7 @@ class ScenarioCache:
     settings: OrchestratorSettings = field(default_factory=OrchestratorSettings)
     repeats: int = REPEATS
     ahead: Iterable[str] = ()
+    base: str = "plain"
     varied: str = ""
     _futures: dict[tuple[str, int], Future[ScenarioRun]] = field(default_factory=dict)
     _asked: list[ScenarioRun] = field(default_factory=list)
@@ -82,15 +84,15 @@ class ScenarioCache:
         Where it left no report, and leaves one when it is given again, that one counts, and the
         agent varies.
         """
-        first = self.run_of("plain")
+        first = self.run_of(self.base)
         if first.handed_in or first.run.outcome.timed_out or self.varied:
             return first
         for number in range(1, self.repeats + 1):
-            again = self.repetition("plain", number)
+            again = self.repetition(self.base, number)
             if again.handed_in:
-                self.note_variation("plain", number)
+                self.note_variation(self.base, number)
                 with self._lock:
-                    one, other = ("plain", 0), ("plain", number)
+                    one, other = (self.base, 0), (self.base, number)
                     futures = self._futures
                     futures[one], futures[other] = futures[other], futures[one]
                 return again
@@ -124,7 +126,7 @@ class ScenarioCache:
         result = future.result()
         if all(one is not result for one in self._asked):
             self._asked.append(result)
-        if key == ("plain", 0) and result.handed_in:
+        if key == (self.base, 0) and result.handed_in:
             self._look_ahead()
         return result
 
@@ -157,7 +159,7 @@ class ScenarioCache:
     def forget(self, name: str) -> None:
         """Forget a scenario and the plain one, so that they are carried out again."""
         with self._lock:
-            for key in [key for key in self._futures if key[0] in (name, "plain")]:
+            for key in [key for key in self._futures if key[0] in (name, self.base)]:
                 if self._futures[key].done():
                     del self._futures[key]
         self.varied = ""
@@ -202,8 +204,8 @@ class ScenarioCache:
 
     def _run(self, name: str, *, pending: list[PendingRun] | None) -> ScenarioRun:
         timeout, settings = self.profile.timeout, self.settings
-        if name != "plain":
-            outcome = self.run_of("plain").run.outcome
+        if name != self.base:
+            outcome = self.run_of(self.base).run.outcome
             timeout = min(timeout, max(LEAST_TIMEOUT, PATIENCE * outcome.duration_ms / 1000))
             if outcome.killed_after_report:
                 # That it does not end is known; forty times the usual patience shows no more.

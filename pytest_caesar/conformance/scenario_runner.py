@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import secrets
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
@@ -23,6 +24,7 @@ from pytest_caesar.conformance.scenario_run import ScenarioRun, task_depth
 from pytest_caesar.conformance.scenarios import HOSTILE_TEXT, LARGE_CONTEXT, SILENCE, Scenario
 from pytest_caesar.conformance.side_effects import ReportWatcher, differences, survey
 from pytest_caesar.conformance.surroundings import Surroundings, surround
+from pytest_caesar.conformance.units import unit_for, wishes_of
 from pytest_caesar.files.walking import walk
 from pytest_caesar.gates.criteria import command_of
 from pytest_caesar.orchestrator.in_process.function_main import as_process
@@ -42,6 +44,9 @@ USERS_FILE = "notes-of-the-user.txt"
 
 PRIVATE_FILE = "settings-of-the-user.env"
 """A file that git ignores, where there is one."""
+
+CANCEL_AFTER = 0.3
+"""Seconds after an agent's first event at which a task is taken back that is to be cancelled."""
 
 MAX_NESTED = 100
 """Tasks of others that are looked at."""
@@ -80,13 +85,16 @@ class ScenarioRunner:
         # Nothing in a path or an id tells the agent which scenario it is in.
         root = self.folder / secrets.token_hex(4)
         project, home = self._make_project(root, scenario)
-        scene = _Scene(root=root, project=project, home=home, canary=root / "canary")
+        scene = _Scene(
+            root=root, project=project, home=home, canary=root / "canary", clock=_EventClock()
+        )
         agent = self._surrounded(scenario, scene)
-        clock = _EventClock()
         orchestrator = Orchestrator(
             agent,
             project=project,
-            settings=replace(self.settings, on_event=clock) if scenario.deadline else self.settings,
+            settings=replace(self.settings, on_event=scene.clock)
+            if scenario.special == "slow"
+            else self.settings,
             answers=self._answers(scenario),
         )
         before = survey(root, inside=project if scenario.isolation == "inplace" else None)
@@ -107,7 +115,7 @@ class ScenarioRunner:
             executed=scene.canary.exists(),
             lost_private=_lost_private(project) if scenario.private else "",
             unasked=_unasked(run) if not scenario.channel else (),
-            in_time=clock.before(run.task.deadline_ms / 1000),
+            in_time=scene.clock.before(run.task.deadline_ms / 1000),
             lost_work=_lost_work(project) if scenario.uncommitted else "",
             tampered=_tampered(run) if scenario.surroundings is None else (),
             destroyed=len(runs) < scenario.times,
@@ -219,6 +227,15 @@ class ScenarioRunner:
             "timeout": self._seconds(scenario, timeout),
             "depth": 1,
         }
+        if scenario.unit:
+            unit = unit_for(self.profile, scenario, canary=scene.canary)
+            wishes |= {**wishes_of(unit), "gates": constraint_commands(unit.constraints)}
+            objective = wishes.pop("objective")
+        if scenario.cancelled:
+            one = self._start(orchestrator, objective, wishes)
+            scene.clock.wait_for_agent(timeout / 5, settle=CANCEL_AFTER)
+            one.cancel()
+            return [one.wait()]
         if scenario.together:
             pending = [self._start(orchestrator, objective, wishes) for _ in range(2)]
             return [one.wait() for one in pending]
@@ -256,12 +273,14 @@ class _Scene:
         project: what is delegated on.
         home: the home folder, where it is not the usual one.
         canary: there when something was carried out that stood in the task.
+        clock: notes when events come.
     """
 
     root: Path
     project: Path
     home: Path
     canary: Path
+    clock: _EventClock
 
 
 def constraint_commands(constraints: Iterable[str]) -> tuple[str, ...]:
@@ -274,16 +293,26 @@ class _EventClock:
 
     def __init__(self) -> None:
         self._came: list[tuple[datetime, Event]] = []
+        self._agent_spoke = threading.Event()
+        self._end: datetime | None = None
 
     def __call__(self, event: Event) -> None:
         self._came.append((datetime.now(timezone.utc), event))
+        if len(self._came) > 1:
+            self._agent_spoke.set()
+
+    def wait_for_agent(self, timeout: float, *, settle: float) -> None:
+        """Wait until the agent has told something, at most so many seconds; what follows is late."""
+        if self._agent_spoke.wait(timeout):
+            threading.Event().wait(settle)
+        self._end = datetime.now(timezone.utc)
 
     def before(self, seconds: float) -> tuple[Event, ...]:
         """Return the events that came so soon after the orchestrator had started the agent."""
         came = tuple(self._came)
         if not came:
             return ()
-        end = parse_timestamp(came[0][1].at) + timedelta(seconds=seconds)
+        end = self._end or parse_timestamp(came[0][1].at) + timedelta(seconds=seconds)
         return tuple(event for at, event in came if at < end)
 
 

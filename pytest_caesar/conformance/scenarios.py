@@ -58,6 +58,9 @@ class Scenario:
         foreign_git: variables point git at another repository.
         deadline: the task ends at the deadline of the table ``slow``.
         network: as it is wished.
+        unit: the task is a unit of va-agent-protocol: ``whole``, ``bare`` of every optional field,
+            ``hostile`` in its texts, or tried ``again`` with what is known of a failure.
+        cancelled: the task is taken back while the agent works.
         may_delegate: the policy lets the agent have others do a part of its task.
     """
 
@@ -79,6 +82,8 @@ class Scenario:
     foreign_git: bool = False
     deadline: bool = False
     network: Literal["auto", "off"] = "auto"
+    unit: Literal["", "whole", "bare", "hostile", "again"] = ""
+    cancelled: bool = False
     may_delegate: bool = False
 
 
@@ -194,5 +199,14 @@ SCENARIOS: Mapping[str, Scenario] = {
         surroundings=Surroundings(set={"CAESAR_DEPTH": "7"}, task=TaskEdit(set={"depth": 7})),
     ),
     "delegates": Scenario(title="the task of [delegates]", special="delegates", may_delegate=True),
+    "unit": Scenario(title="a task unit", unit="whole"),
+    "bare unit": Scenario(title="a unit without any optional field", unit="bare"),
+    "hostile unit": Scenario(title="hostile text in a unit", unit="hostile"),
+    "second attempt": Scenario(title="a unit that failed before", unit="again"),
+    "blocked unit": Scenario(title="a unit of [blocked]", special="blocked", unit="whole"),
+    "failed unit": Scenario(title="a unit of [failed]", special="failed", unit="whole"),
+    "cancelled unit": Scenario(
+        title="a unit of [slow] that is cancelled", special="slow", unit="whole", cancelled=True
+    ),
 }
 """Every scenario by name."""

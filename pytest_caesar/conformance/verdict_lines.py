@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from pytest_caesar.conformance.known_failures import BASELINE_NAME, KnownFailures
 from pytest_caesar.conformance.profile import NO_PROFILE, PROFILE_NAME, Profile
-from pytest_caesar.conformance.requirements import LEVELS, REQUIREMENTS
-from pytest_caesar.conformance.result import PROTOCOL, Result, Verdict, verdict
+from pytest_caesar.conformance.requirements import EVERY, LEVELS
+from pytest_caesar.conformance.result import Result, Verdict, verdict
 
 
 def verdict_lines(
@@ -29,7 +29,7 @@ def verdict_lines(
     for line in table(own):
         yield line, False
     for result in own:
-        if REQUIREMENTS[result.id].kind == "advisory" and result.outcome == "failed":
+        if EVERY[result.id].kind == "advisory" and result.outcome == "failed":
             yield f"advice {result.id}: {_first_line(result)}", False
     if profile.path is None and not could_not:
         skipped = "what the agent is for is not known, so some of it was skipped"
@@ -60,7 +60,7 @@ def how_near(results: Sequence[Result], found: Verdict) -> list[str]:
     level = next((name for name in LEVELS if name in found.missing), None)
     if level is not None and found.complete:
         names = found.missing[level]
-        own = [one for one in results if REQUIREMENTS[one.id].level == level and one.counts]
+        own = [one for one in results if EVERY[one.id].level == level and one.counts]
         passed = sum(one.outcome == "passed" for one in own)
         more = f" and {len(names) - MAX_NEAR} more" if len(names) > MAX_NEAR else ""
         lines.append(
@@ -71,9 +71,7 @@ def how_near(results: Sequence[Result], found: Verdict) -> list[str]:
         text = first.message.partition("\n")[0]
         lines.append(f"  {first.id}, {first.outcome}: {text}")
     for level in found.undecided:
-        errors = [
-            one for one in results if one.outcome == "error" and REQUIREMENTS[one.id].level == level
-        ]
+        errors = [one for one in results if one.outcome == "error" and EVERY[one.id].level == level]
         text = errors[0].message.strip().rpartition("\n")[2]
         lines.append(f"{level} is not decided: {', '.join(one.id for one in errors)}: {text}")
     return lines
@@ -86,7 +84,7 @@ def table(results: Sequence[Result]) -> list[str]:
     for level in LEVELS:
         counts: Counter[str] = Counter()
         for result in results:
-            requirement = REQUIREMENTS[result.id]
+            requirement = EVERY[result.id]
             if requirement.level != level:
                 continue
             advice = requirement.kind == "advisory" and result.outcome == "failed"
@@ -105,6 +103,6 @@ def badge(found: Verdict) -> str:
         colour = "red"
     quoted = quote(text.replace("-", "--").replace(" ", "_"), safe="")
     return (
-        f"![{PROTOCOL}: {text}](https://img.shields.io/badge/{PROTOCOL.replace(' ', '_')}-"
+        f"![{found.title}: {text}](https://img.shields.io/badge/{quote(found.title.replace('-', '--').replace(' ', '_'), safe='')}-"
         f"{quoted}-{colour})"
     )

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 
 from caesar_agent.console import one_line
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.checks.shared_judgements import absent, ended
+from pytest_caesar.conformance.checks.shared_judgements import absent, broken_constraints
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
-from pytest_caesar.conformance.scenario_runner import constraint_commands
 from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.reconciliation import ReconciledPath
 
@@ -34,10 +33,11 @@ def _told(run: Run, codes: set[str]) -> list[str]:
 @check("CHANGES-001")
 def what_is_declared_has_changed(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """The orchestrator compares it with git."""
-    return _no_phantoms(seen.run)
+    return no_phantoms(seen.run)
 
 
-def _no_phantoms(run: Run) -> Judgement:
+def no_phantoms(run: Run) -> Judgement:
+    """Judge whether everything that a report declares is shown by git."""
     if run.reconciliation.phantom:
         return failed(
             f"the report declares {_paths(run.reconciliation.phantom)}, and git shows no change "
@@ -227,14 +227,7 @@ def git_is_left_as_it_is(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 @check("CHANGES-014")
 def constraints_hold(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """Whatever the status is."""
-    commands = constraint_commands(seen.run.task.constraints)
-    broken = [gate for gate in seen.run.gates if gate.command in commands and not gate.passed]
-    if broken:
-        return failed(
-            f"the task forbids it, and {ended(broken[0])}: constraints are limits, also where the "
-            "objective is easier to reach without them"
-        )
-    return PASSED
+    return broken_constraints(seen)
 
 
 @check("CHANGES-015", "read-only in place")

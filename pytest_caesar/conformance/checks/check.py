@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_caesar.conformance.judgement import Judgement
-from pytest_caesar.conformance.requirements import REQUIREMENTS
+from pytest_caesar.conformance.requirements import EVERY
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
 from pytest_caesar.conformance.scenarios import SCENARIOS
@@ -53,7 +53,7 @@ def check(
     Raises:
         ValueError: the requirement or the scenario is none, or has a check already.
     """
-    if requirement not in REQUIREMENTS or requirement in REGISTERED or scenario not in SCENARIOS:
+    if requirement not in EVERY or requirement in REGISTERED or scenario not in SCENARIOS:
         raise ValueError(f"{requirement} on {scenario!r}: unknown, or there already")
 
     def register(function: Function) -> Function:

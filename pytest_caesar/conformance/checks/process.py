@@ -34,10 +34,11 @@ def it_ends(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
 @check("PROCESS-002")
 def it_leaves_nothing_running(_cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """What still runs may still write."""
-    return _nothing_left(seen, "it left processes behind")
+    return nothing_left(seen, "it left processes behind")
 
 
-def _nothing_left(seen: ScenarioRun, what: str) -> Judgement:
+def nothing_left(seen: ScenarioRun, what: str) -> Judgement:
+    """Judge whether no process is left."""
     leaked = seen.run.outcome.leaked
     if leaked:
         names = ", ".join(one_line(process.name, limit=80) for process in leaked[:3])
@@ -131,7 +132,7 @@ def stopped_it_leaves_nothing_running(_cache: ScenarioCache, seen: ScenarioRun) 
         return unclear
     if seen.run.outcome.signal == "SIGKILL":
         return not_exercised("it had to be killed: see PROCESS-004")
-    return _nothing_left(seen, "stopped at its deadline, it left processes behind")
+    return nothing_left(seen, "stopped at its deadline, it left processes behind")
 
 
 @check("PROCESS-008", "closed stdin")

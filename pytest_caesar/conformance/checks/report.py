@@ -11,12 +11,11 @@ from pathlib import Path
 from caesar_agent.console import one_line
 from caesar_agent.task_directory import read_bounded
 from pytest_caesar.conformance.checks.check import check
-from pytest_caesar.conformance.checks.shared_judgements import ended
+from pytest_caesar.conformance.checks.shared_judgements import missed_criteria
 from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_exercised, skipped
 from pytest_caesar.conformance.profile import how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun
-from pytest_caesar.gates.criteria import command_of
 
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -236,18 +235,7 @@ def the_duration_is_possible(_cache: ScenarioCache, seen: ScenarioRun) -> Judgem
 @check("REPORT-014")
 def success_meets_the_criteria(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
     """They are run when the agent is gone, in its workspace."""
-    if seen.run.declared.status != "success":
-        return not_exercised(f"the report says {seen.run.declared.status}")
-    if not seen.run.changes and cache.profile.claimed("writes"):
-        return not_exercised("it changed nothing: see CHANGES-007")
-    criteria = {command_of(text) for text in seen.run.task.acceptance_criteria}
-    missed = [gate for gate in seen.run.gates if gate.command in criteria and not gate.passed]
-    if missed:
-        return failed(
-            f"the report says success, and {ended(missed[0])}: run the acceptance criteria of the "
-            "task before you say success, and say partial or failed where one does not hold"
-        )
-    return PASSED
+    return missed_criteria(cache, seen)
 
 
 @check("REPORT-015", "offered channel")

@@ -10,10 +10,15 @@ from pytest_caesar.conformance.judgement import PASSED, Judgement, failed, not_e
 from pytest_caesar.conformance.profile import NO_PROFILE, PROFILE_NAME, how_to_claim
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.conformance.scenario_run import ScenarioRun, described, was_handed_in
+from pytest_caesar.conformance.scenario_runner import constraint_commands
+from pytest_caesar.gates.criteria import command_of
 from pytest_caesar.runs.judgement import gate_ending
 from pytest_caesar.runs.run import Run
 
-VARIES = "it does not do the same twice, so nothing can be said of a difference: see PROCESS-012"
+VARIES = (
+    "it does not do the same twice, so nothing can be said of a difference: see PROCESS-012 "
+    "(UNIT-003 of va-agent-protocol)"
+)
 
 FAILS_ALREADY = (
     f"the plain task ends as failed already: say in {PROFILE_NAME} what the agent can do "
@@ -71,7 +76,35 @@ def ends_with_a_report(cache: ScenarioCache, seen: ScenarioRun, under: str) -> J
     return failed(f"{under}, {problem}\n{seen.described()}")
 
 
-def ended(gate: GateResult) -> str:
+def missed_criteria(cache: ScenarioCache, seen: ScenarioRun) -> Judgement:
+    """Judge whether a success meets the criteria that are commands."""
+    if seen.run.declared.status != "success":
+        return not_exercised(f"the report says {seen.run.declared.status}")
+    if not seen.run.changes and cache.profile.claimed("writes"):
+        return not_exercised("it changed nothing: see CHANGES-007")
+    criteria = {command_of(text) for text in seen.run.task.acceptance_criteria}
+    missed = [gate for gate in seen.run.gates if gate.command in criteria and not gate.passed]
+    if missed:
+        return failed(
+            f"the report says success, and {_ended(missed[0])}: run the acceptance criteria of the "
+            "task before you say success, and say partial or failed where one does not hold"
+        )
+    return PASSED
+
+
+def broken_constraints(seen: ScenarioRun) -> Judgement:
+    """Judge whether the constraints that are commands hold."""
+    commands = constraint_commands(seen.run.task.constraints)
+    broken = [gate for gate in seen.run.gates if gate.command in commands and not gate.passed]
+    if broken:
+        return failed(
+            f"the task forbids it, and {_ended(broken[0])}: constraints are limits, also where the "
+            "objective is easier to reach without them"
+        )
+    return PASSED
+
+
+def _ended(gate: GateResult) -> str:
     """Say how a command ended that was run afterwards, with the end of what it printed."""
     output = (gate.output or "").strip()[-300:]
     said = f" ({one_line(output, limit=300)})" if output else ""
@@ -82,7 +115,7 @@ def _varies(cache: ScenarioCache, scenario: str, fine: Callable[[ScenarioRun], b
     """Repeat both sides of a difference, and tell whether one of them is not always the same."""
     plain = cache.plain.run
     return cache.varies(scenario, fine) or cache.varies(
-        "plain", lambda one: not _difference(one, plain)
+        cache.base, lambda one: not _difference(one, plain)
     )
 
 

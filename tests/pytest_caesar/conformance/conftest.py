@@ -27,3 +27,11 @@ def run(pytester: pytest.Pytester) -> Runs:
 def right_one(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """Return what a right agent did, carried out once for all that looks at it."""
     return proof(tmp_path_factory.mktemp("right"))
+
+
+@pytest.fixture(scope="session")
+def right_at_units(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """Return what a right agent did with task units."""
+    cache = proof(tmp_path_factory.mktemp("units"))
+    cache.base = "unit"
+    return cache

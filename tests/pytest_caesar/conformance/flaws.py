@@ -19,6 +19,7 @@ PROFILE = Profile(
     objective="Write out.txt",
     acceptance_criteria=("out.txt holds a line", "$ grep -q line out.txt"),
     constraints=("$ test ! -e forbidden.txt",),
+    outputs=("lines",),
     claims=frozenset(CLAIMS),
     repository=RepositoryFiles(files={"README.md": "one\ntwo\n"}),
     timeout=30.0,
@@ -105,6 +106,12 @@ def call(tool: str, arguments: Mapping[str, Any]) -> Step:
 ONCE = shell("! test -e ../../../../../once && touch ../../../../../once")
 """Lets an agent go on the first time only; what it leaves lies beside all projects."""
 
+FULL_UNIT: dict[str, Any] = {
+    "artifacts": [{"path": "out.txt", "description": "what was written"}],
+    "outputs": {"lines": 1},
+}
+UNIT: Steps = (*TOLD, WRITE, fake.report("success", "Done.", **FULL_UNIT))
+
 SPECIAL: Mapping[str, Steps] = {
     "read-only": (*TOLD, FINISHED, fake.report("success", "Nothing to see.")),
     "two variables": (WRITE, fake.report_bytes(PLAIN_REPORT)),
@@ -134,6 +141,22 @@ SPECIAL: Mapping[str, Steps] = {
     "no commit": (WRITE, fake.report()),
     "foreign git": (WRITE, fake.report()),
     "delegates": (nested(2), fake.report()),
+    "unit": UNIT,
+    "bare unit": UNIT,
+    "hostile unit": UNIT,
+    "second attempt": UNIT,
+    "blocked unit": (
+        fake.report("blocked", "Which?", questions=[{"id": "q1", "question": "A or B?"}]),
+    ),
+    "failed unit": (
+        fake.report("failed", "It cannot be done.", details="Pi is in the way."),
+        fake.exit(1),
+    ),
+    "cancelled unit": (
+        *TOLD,
+        fake.on_signal("SIGTERM", fake.report("failed", "Stopped."), fake.exit(1)),
+        fake.hang(),
+    ),
 }
 """What a right agent does in a scenario, where it is not ``RIGHT``."""
 
@@ -169,6 +192,12 @@ def told(*steps: Step, report: Step = REPORT) -> Flaw:
 def reported(**fields: Any) -> Flaw:
     """Return that an agent does right and reports something else."""
     return Flaw(steps=(*RIGHT[:-1], fake.report("success", "Done.", **{**FULL, **fields})))
+
+
+def unit_reported(**fields: Any) -> Flaw:
+    """Return that an agent does a unit right and reports something else."""
+    report = fake.report("success", "Done.", **{**FULL_UNIT, **fields})
+    return Flaw(scenario="unit", steps=(*UNIT[:-1], report))
 
 
 def stopped(*steps: Step) -> Flaw:
@@ -340,6 +369,27 @@ FLAWS: Mapping[str, Flaw] = {
     "SURROUNDINGS-009": broken("no network"),
     "SURROUNDINGS-010": broken("folder"),
     "SURROUNDINGS-011": broken("no commit"),
+    "UNIT-001": Flaw(scenario="unit", steps=(*TOLD, WRITE)),
+    "UNIT-002": broken("bare unit"),
+    "UNIT-003": Flaw(scenario="unit", steps=(ONCE, *UNIT)),
+    "UNIT-004": unit_reported(outputs={"lines": ""}),
+    "UNIT-005": Flaw(scenario="unit", steps=(*UNIT[:-1], fake.write("forbidden.txt"), UNIT[-1])),
+    "UNIT-006": Flaw(
+        scenario="unit",
+        steps=(*TOLD, fake.write("out.txt", "no\n"), fake.report("success", "Done.", **FULL_UNIT)),
+    ),
+    "UNIT-007": unit_reported(artifacts=[{"path": "nowhere.json"}]),
+    "UNIT-008": Flaw(scenario="failed unit", steps=(fake.report("failed", "No."), fake.exit(1))),
+    "UNIT-009": Flaw(scenario="unit", steps=UNIT[len(TOLD) :]),
+    "UNIT-010": Flaw(scenario="cancelled unit", steps=SPECIAL["cancelled unit"][len(TOLD) :]),
+    "UNIT-011": Flaw(scenario="blocked unit", steps=(fake.report("blocked", "I cannot go on."),)),
+    "UNIT-012": Flaw(scenario="cancelled unit", steps=(*TOLD, fake.ignore(), fake.hang())),
+    "UNIT-013": Flaw(
+        scenario="cancelled unit",
+        steps=(*TOLD, fake.on_signal("SIGTERM", fake.report(), fake.exit(0)), fake.hang()),
+    ),
+    "UNIT-014": Flaw(scenario="hostile unit", steps=(fake.write("../../../../canary"), *UNIT)),
+    "UNIT-015": broken("second attempt"),
     "DEPTH-001": broken("deep"),
     "DEPTH-002": Flaw(scenario="delegates", steps=(nested(1), fake.report())),
 }

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from pytest_caesar.conformance.requirements import REQUIREMENTS
+from pytest_caesar.conformance.requirements import REQUIREMENTS, VA_REQUIREMENTS
 from tests.pytest_caesar.plugin.running import AGENT as HONEST
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
@@ -160,7 +160,7 @@ def test_its_runs_are_handed_on_as_those_of_tests_are(
     told = {(one["scenario"], one["test"].partition("::")[0]) for one in value["runs"]}
     assert told == {
         (name, "caesar-conformance")
-        for name in ("plain", "unknown version", "torn task", "no task")
+        for name in ("plain", "unknown version", "torn task", "no task", "offered channel")
     }
     assert {one["test_outcome"] for one in value["runs"]} <= {"passed", "failed", "skipped"}
     kept = [path.name for path in (pytester.path / "kept").glob("caesar-conformance-*/t_*")]
@@ -189,7 +189,8 @@ def test_what_failed_last_is_run_alone(pytester: pytest.Pytester) -> None:
 
     again = pytester.runpytest_inprocess(*options, "--lf")
 
-    first.assert_outcomes(failed=1, skipped=8, deselected=len(REQUIREMENTS) - 9)
+    asked = sum(one.area == "REPORT" and one.level == "minimal" for one in REQUIREMENTS.values())
+    first.assert_outcomes(failed=1, skipped=asked - 1, deselected=len(REQUIREMENTS) - asked)
     again.assert_outcomes(failed=1, deselected=len(REQUIREMENTS) - 1)
 
 
@@ -320,3 +321,29 @@ def test_a_report_that_cannot_be_written_fails_the_session(
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["problem: --caesar-conformance-report was not written: *"])
+
+
+def test_task_units_have_a_kit_and_a_verdict_of_their_own(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester)
+
+    result = run(
+        *("--caesar-agent=./agent.sh", "--caesar-conformance=va", "-k", "UNIT-001 or UNIT-004"),
+        "--caesar-conformance-report=report.json",
+    )
+
+    result.assert_outcomes(passed=1, skipped=1, deselected=len(VA_REQUIREMENTS) - 2)
+    result.stdout.fnmatch_lines(["va-agent-protocol 0.1.0: 1 of 1 (not every requirement was run)"])
+    (judged,) = json.loads((pytester.path / "report.json").read_text())["agents"]
+    assert judged["contract"] == "va-agent-protocol 0.1.0"
+    assert [entry["id"] for entry in judged["requirements"]] == list(VA_REQUIREMENTS)
+
+
+def test_both_kits_run_beside_each_other(pytester: pytest.Pytester, run: Runs) -> None:
+    agent_script(pytester)
+
+    result = run(*AGENT, "--caesar-conformance=va", "--collect-only", "-q")
+
+    ids = [line for line in result.outlines if line.startswith("caesar-conformance::")]
+    assert len(ids) == len(REQUIREMENTS) + len(VA_REQUIREMENTS)

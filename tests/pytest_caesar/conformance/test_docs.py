@@ -12,7 +12,7 @@ from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.conformance.judgement import OUTCOMES
 from pytest_caesar.conformance.judging import judge
 from pytest_caesar.conformance.profile import CLAIMS, TABLES, parse_profile
-from pytest_caesar.conformance.requirements import AREAS, LEVELS, REQUIREMENTS
+from pytest_caesar.conformance.requirements import AREAS, EVERY, LEVELS, REQUIREMENTS, VA_AREA
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 
@@ -27,9 +27,13 @@ LEFT_OPEN = {
     "QUESTIONS": set[str](),
     "PROCESS": set[str](),
     "SURROUNDINGS": {"SURROUNDINGS-004"},  # root may write everywhere
+    "UNIT": set[str](),
     "DEPTH": {"DEPTH-002"},  # the smallest agent delegates nothing
 }
 """What the agents on a page need not be seen to do."""
+
+
+PAGES = (*AREAS, VA_AREA)
 
 
 def page(area: str) -> str:
@@ -44,14 +48,14 @@ def block(area: str, language: str) -> str:
 
 def requirement_rows(area: str) -> list[str]:
     rows = []
-    for one in REQUIREMENTS.values():
+    for one in EVERY.values():
         if one.area == area:
             kind = f"{one.kind} ({one.capability})" if one.capability else one.kind
             rows.append(f"| {one.id} | {one.level} | {kind} | {one.text} | {one.clause} |")
     return rows
 
 
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("area", PAGES)
 def test_a_page_tells_the_requirements_of_its_area_and_no_other(area: str) -> None:
     told = [line for line in page(area).splitlines() if re.match(r"\| [A-Z]+-\d{3} ", line)]
 
@@ -59,7 +63,7 @@ def test_a_page_tells_the_requirements_of_its_area_and_no_other(area: str) -> No
 
 
 @pytest.mark.parametrize("language", ["bash", "python"])
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("area", PAGES)
 def test_the_agents_on_a_page_do_what_it_asks_for(area: str, language: str, tmp_path: Path) -> None:
     if language == "bash" and shutil.which("jq") is None:
         pytest.skip("jq is not installed: apt install jq, or brew install jq")
@@ -71,9 +75,10 @@ def test_the_agents_on_a_page_do_what_it_asks_for(area: str, language: str, tmp_
         profile=parse_profile(block(area, "toml"), path=tmp_path / "caesar-conformance.toml"),
         folder=tmp_path / "scenarios",
         settings=OrchestratorSettings(grace=3.0),
+        base="unit" if area == VA_AREA else "plain",
     )
 
-    judgements = {name: judge(one, cache) for name, one in REQUIREMENTS.items() if one.area == area}
+    judgements = {name: judge(one, cache) for name, one in EVERY.items() if one.area == area}
 
     missed = {
         name: f"{one.outcome}: {one.message}"
@@ -87,7 +92,7 @@ def test_the_index_names_every_page() -> None:
     links = set(re.findall(r"\]\((\w+\.md)\)", INDEX))
 
     assert links == {path.name for path in FOLDER.glob("*.md")} - {"index.md"}
-    assert links == {f"{area.lower()}.md" for area in AREAS}
+    assert links == {f"{area.lower()}.md" for area in PAGES}
 
 
 def test_the_index_tells_every_level_outcome_and_capability() -> None:

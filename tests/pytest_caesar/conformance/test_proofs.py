@@ -10,7 +10,7 @@ import pytest
 
 from pytest_caesar.conformance.checks.questions import NoServerError
 from pytest_caesar.conformance.judging import CHECKS, judge
-from pytest_caesar.conformance.requirements import REQUIREMENTS, Requirement
+from pytest_caesar.conformance.requirements import EVERY, REQUIREMENTS, Requirement
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.fake_agent.agent import FakeAgents, Step
 from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE
@@ -23,9 +23,11 @@ def test_there_is_a_proof_for_every_check() -> None:
     assert FLAWS.keys() == CHECKS.keys()
 
 
-@pytest.mark.parametrize("requirement", REQUIREMENTS.values(), ids=REQUIREMENTS)
-def test_a_right_agent_passes(requirement: Requirement, right_one: Proof) -> None:
-    judgement = judge(requirement, right_one)
+@pytest.mark.parametrize("requirement", EVERY.values(), ids=EVERY)
+def test_a_right_agent_passes(
+    requirement: Requirement, right_one: Proof, right_at_units: Proof
+) -> None:
+    judgement = judge(requirement, right_at_units if requirement.contract == "va" else right_one)
 
     expected = "not exercised" if requirement.id in ROOT_ONLY else "passed"
     assert (judgement.outcome, judgement.message if expected == "passed" else "") == (expected, "")
@@ -33,22 +35,25 @@ def test_a_right_agent_passes(requirement: Requirement, right_one: Proof) -> Non
 
 @pytest.mark.parametrize("name", FLAWS)
 def test_a_wrong_one_is_caught_by_this_check_and_by_no_other(
-    name: str, right_one: Proof, tmp_path: Path
+    name: str, right_one: Proof, right_at_units: Proof, tmp_path: Path
 ) -> None:
     if name in ROOT_ONLY:
         pytest.skip(ROOT_ONLY[name])
     flaw = FLAWS[name]
     cache = proof(tmp_path, flaw)
-    cache.repeats = int(name == "PROCESS-012")
-    for other in {"plain", "hostile text"} - {flaw.scenario}:
+    cache.repeats = int(name in ("PROCESS-012", "UNIT-003"))
+    others = {"plain", "hostile text", "silence"}
+    if EVERY[name].contract == "va":
+        right_one, cache.base, others = right_at_units, "unit", {"unit"}
+    for other in others - {flaw.scenario}:
         # Carried out once for all of them, by an agent that does right.
-        if flaw.scenario != "plain":
+        if flaw.scenario != cache.base:
             cache.take(other, right_one.run_of(other))
 
     judgements = {
-        other: judge(REQUIREMENTS[other], cache)
+        other: judge(EVERY[other], cache)
         for other, check in CHECKS.items()
-        if check.scenario == flaw.scenario
+        if check.scenario == flaw.scenario and EVERY[other].contract == EVERY[name].contract
     }
 
     failed = {other: item.message for other, item in judgements.items() if item.outcome == "failed"}
@@ -88,7 +93,7 @@ def test_without_the_server_of_the_channel_no_agent_is_to_blame(
     cache.take("plain", right_one.plain)
 
     with pytest.raises(NoServerError, match=r"pip install 'pytest-caesar\[mcp\]'"):
-        judge(REQUIREMENTS["QUESTIONS-001"], cache)
+        judge(EVERY["QUESTIONS-001"], cache)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_a_known_cli_is_not_asked_about_what_it_is_not_given(
     cache.agent = replace(FakeAgents(tmp_path)(), cli="codex")
     cache.take("plain", right_one.plain)
 
-    judgement = judge(REQUIREMENTS[requirement], cache)
+    judgement = judge(EVERY[requirement], cache)
 
     assert (judgement.outcome, judgement.message) == ("skipped", reason)
 
@@ -115,7 +120,7 @@ def test_what_fails_in_any_locale_is_told_once(tmp_path: Path, right_one: Proof)
     cache.take("plain", right_one.plain)
     cache.take("C locale", right_one.run_of("C locale"))
 
-    judgement = judge(REQUIREMENTS["SURROUNDINGS-003"], cache)
+    judgement = judge(EVERY["SURROUNDINGS-003"], cache)
 
     assert judgement.outcome == "not exercised"
     assert "see TASK-005" in judgement.message

@@ -12,21 +12,23 @@ from pytest_caesar.conformance.judging import AREA_MODULES, CHECKS
 from pytest_caesar.conformance.profile import CLAIMS, IMPLIED, TABLES
 from pytest_caesar.conformance.requirements import (
     AREAS,
+    EVERY,
     GATES,
     LEVELS,
-    REQUIREMENTS,
     RETIRED,
+    VA_AREA,
+    VA_GATES,
     Kind,
     Level,
     Requirement,
 )
 from pytest_caesar.conformance.scenarios import SCENARIOS
 
-EACH = pytest.mark.parametrize("requirement", REQUIREMENTS.values(), ids=REQUIREMENTS)
+EACH = pytest.mark.parametrize("requirement", EVERY.values(), ids=EVERY)
 
 
 def test_every_requirement_has_a_check_and_every_check_a_requirement() -> None:
-    assert CHECKS.keys() == REQUIREMENTS.keys()
+    assert CHECKS.keys() == EVERY.keys()
 
 
 def test_every_scenario_is_looked_at() -> None:
@@ -37,33 +39,33 @@ def test_every_scenario_is_looked_at() -> None:
 
 
 def test_no_id_is_used_again() -> None:
-    assert not RETIRED & REQUIREMENTS.keys()
+    assert not RETIRED & EVERY.keys()
 
 
 def test_ids_of_an_area_are_counted_up() -> None:
-    for area in AREAS:
-        numbers = [int(name[-3:]) for name in (*REQUIREMENTS, *RETIRED) if name.startswith(area)]
+    for area in (*AREAS, VA_AREA):
+        numbers = [int(name[-3:]) for name in (*EVERY, *RETIRED) if name.startswith(area)]
         assert all(two > one for one, two in pairwise(numbers))
 
 
 def test_each_area_has_a_module_of_checks() -> None:
-    for area, module in zip(AREAS, AREA_MODULES, strict=True):
+    for area, module in zip((*AREAS, VA_AREA), AREA_MODULES, strict=True):
         assert module.__name__.endswith(f".{area.lower()}")
         functions = {check.function.__module__ for name, check in CHECKS.items() if area in name}
         assert functions == {module.__name__}
 
 
 def test_every_level_has_a_gate_of_its_own() -> None:
-    assert GATES.keys() == LEVELS.keys() == set(get_args(Level))
-    for level, gate in GATES.items():
-        assert REQUIREMENTS[gate].level == level
-        assert REQUIREMENTS[gate].kind != "advisory"
+    assert GATES.keys() == VA_GATES.keys() == LEVELS.keys() == set(get_args(Level))
+    for level, gate in (*GATES.items(), *VA_GATES.items()):
+        assert EVERY[gate].level == level
+        assert EVERY[gate].kind != "advisory"
 
 
 @EACH
 def test_a_requirement_is_whole(requirement: Requirement) -> None:
     assert re.fullmatch(r"[A-Z]+-\d{3}", requirement.id)
-    assert requirement.area in AREAS
+    assert requirement.area in (*AREAS, VA_AREA)
     assert requirement.level in LEVELS
     assert requirement.kind in get_args(Kind)
     assert requirement.text.endswith(".")
@@ -87,7 +89,7 @@ def test_what_is_advisory_says_that_the_specification_is_silent(requirement: Req
 
 
 def test_everything_that_can_be_claimed_is_asked_for() -> None:
-    asked = {requirement.capability for requirement in REQUIREMENTS.values()}
+    asked = {requirement.capability for requirement in EVERY.values()}
     asked |= {scenario.special for scenario in SCENARIOS.values()}
 
     assert {*CLAIMS, *TABLES} <= asked
