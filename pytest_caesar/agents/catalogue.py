@@ -10,13 +10,26 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_caesar.agents.capabilities import Capabilities
-from pytest_caesar.agents.clis import antigravity, claude, codex, copilot, gemini, opencode
+from pytest_caesar.agents.clis import (
+    antigravity,
+    claude,
+    cn,
+    codex,
+    copilot,
+    gemini,
+    opencode,
+    pi,
+    qwen,
+)
 from pytest_caesar.agents.known_cli import KnownCli
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
 from pytest_caesar.agents.tokens import tokens_in
 
 CATALOGUE: Mapping[str, KnownCli] = MappingProxyType(
-    {entry.CLI.id: entry.CLI for entry in (codex, opencode, gemini, claude, copilot, antigravity)}
+    {
+        entry.CLI.id: entry.CLI
+        for entry in (codex, opencode, gemini, copilot, qwen, pi, cn, claude, antigravity)
+    }
 )
 """Every known CLI by its id, in the order in which they are shown."""
 

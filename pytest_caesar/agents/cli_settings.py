@@ -40,12 +40,16 @@ class CliSettings:
     Attributes:
         environment: variables to set.
         home_files: path relative to the child's HOME to text; only for a temporary HOME.
+        arguments: put behind those of the entry.
+        files: name of a file in the task directory, to text.
         model: the name for the command line, where it differs from what was asked for.
         unreached: why the channel cannot be offered by a file, or "".
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     home_files: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
     unreached: str = ""
 

@@ -42,7 +42,7 @@ class KnownCli:
         prompt_args: the brief, last on the command line; empty when stdin alone carries it.
         brief_on_stdin: the brief is written to stdin.
         injection: how the return channel reaches it.
-        dialect: name of its stream on stdout.
+        dialect: name of its stream on stdout, or None for plain output.
         network: what can be done about its network.
         reports_by_file_read_only: its read-only mode still lets it write the report file.
         needs_result_line: exit code 0 alone is no success without a closing line.
@@ -72,7 +72,7 @@ class KnownCli:
     prompt_args: Args = ()
     brief_on_stdin: bool = False
     injection: Injection = "none"
-    dialect: str
+    dialect: str | None
     network: Control = "unknown"
     reports_by_file_read_only: bool = False
     needs_result_line: bool = False
@@ -113,7 +113,7 @@ class KnownCli:
     def capabilities(self) -> Capabilities:
         """Return what the orchestrator may count on."""
         return Capabilities(
-            json_events=True,
+            json_events=self.dialect is not None,
             output_schema=bool(self.schema_args),
             final_message_file=bool(self.final_message_args),
             native_read_only=True,

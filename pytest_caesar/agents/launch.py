@@ -150,10 +150,10 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
     settings = settings_for(agent, request)
     if settings.model:
         request = replace(request, model=settings.model)
-    arguments = _arguments(cli, agent, request)
+    arguments = _arguments(cli, agent, request, settings.arguments)
     check_arguments(agent, arguments)
     program = find_program(agent, path=request.path)
-    files: dict[Path, str] = {}
+    files = {request.task_dir / name: text for name, text in settings.files.items()}
     if request.channel and cli.injection == "file":
         files[request.task_dir / CHANNEL_CONFIG] = json_text(mcp_servers(_task(agent, request)))
     return Launch(
@@ -184,7 +184,9 @@ def _task(agent: ProcessAgent, request: LaunchRequest) -> CliTask:
     )
 
 
-def _arguments(cli: KnownCli, agent: ProcessAgent, request: LaunchRequest) -> tuple[str, ...]:
+def _arguments(
+    cli: KnownCli, agent: ProcessAgent, request: LaunchRequest, settings: tuple[str, ...]
+) -> tuple[str, ...]:
     mode = effective_mode(agent, request.mode)
     channel_open = request.channel is not None and cli.injection != "none"
     template = (
@@ -197,6 +199,7 @@ def _arguments(cli: KnownCli, agent: ProcessAgent, request: LaunchRequest) -> tu
         *cli.final_message_args,
         *(cli.channel_args if channel_open else ()),
         *(cli.tools_args if agent.tools is not None else ()),
+        *settings,
     )
     command, args = request.channel or ("", ())
     values = {

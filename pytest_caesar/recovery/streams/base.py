@@ -93,6 +93,8 @@ class LineReader:
     """Byte strings, one of which stands in every line that carries the agent's own words,
     usage or an end; empty when every line must be decoded."""
 
+    extends: ClassVar[str] = ""
+    """A dialect whose lines it has too, so that they say nothing of which of both it is."""
     tells_creation: ClassVar[bool] = True
     """It says of a file that was written whether it is new."""
 

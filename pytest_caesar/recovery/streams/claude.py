@@ -37,6 +37,8 @@ class Claude(LineReader):
     program: ClassVar[str] = "claude"
     verified: ClassVar[str] = ""
     essential: ClassVar[tuple[bytes, ...]] = (b'"assistant"', b'"result"')
+    shells: ClassVar[frozenset[str]] = frozenset({"Bash"})
+    """Tools that run a command line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +86,7 @@ class Claude(LineReader):
                 arguments = base.optional_mapping(block, "input")
                 tool, call = base.text(block, "name"), base.optional_text(block, "id")
                 events.append(base.tool_use(tool, call, base.summarize(arguments), "started"))
-                command = arguments.get("command") if tool == "Bash" else None
+                command = arguments.get("command") if tool in self.shells else None
                 self.calls.start(
                     call,
                     tool,

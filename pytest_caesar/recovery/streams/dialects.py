@@ -16,6 +16,8 @@ from pytest_caesar.recovery.streams.codex import Codex
 from pytest_caesar.recovery.streams.copilot import Copilot
 from pytest_caesar.recovery.streams.gemini import Gemini
 from pytest_caesar.recovery.streams.opencode import OpenCode
+from pytest_caesar.recovery.streams.pi import Pi
+from pytest_caesar.recovery.streams.qwen import Qwen
 from pytest_caesar.recovery.streams.translator import Translator
 
 __all__ = [
@@ -31,7 +33,8 @@ __all__ = [
 ]
 
 DIALECTS: dict[str, type[LineReader]] = {
-    reader.name: reader for reader in (Codex, OpenCode, Gemini, Claude, Copilot, Antigravity)
+    reader.name: reader
+    for reader in (Codex, OpenCode, Gemini, Qwen, Pi, Claude, Copilot, Antigravity)
 }
 """Every dialect by name; ``verified`` says on which program it was checked."""
 
@@ -90,6 +93,9 @@ def detect(data: bytes) -> str | None:
         dialect = _recognise(stripped)
         if dialect is not None:
             found[dialect] = found.get(dialect, 0) + 1
+    for name, reader in DIALECTS.items():
+        if name in found:
+            found[name] += found.pop(reader.extends, 0)
     if not found:
         return None
     best = max(found, key=found.__getitem__)

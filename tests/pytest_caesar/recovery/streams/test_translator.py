@@ -18,6 +18,8 @@ BEGINNINGS: dict[str, list[dict[str, object]]] = {
     "opencode": [{"type": "step_start", "sessionID": "ses_1", "part": {"type": "step-start"}}],
     "gemini": [{"type": "init", "timestamp": "t", "session_id": "s", "model": "m"}],
     "claude": [{"type": "system", "subtype": "init", "session_id": "s"}],
+    "qwen": [{"type": "system", "subtype": "init", "qwen_code_version": "0.15.10"}],
+    "pi": [{"type": "session", "version": 3, "cwd": "/w"}, {"type": "agent_start"}],
     "copilot": [{"type": "session.tools_updated", "data": {}, "id": "1"}],
     "antigravity": [{"event": "init", "init": {}}],
 }
