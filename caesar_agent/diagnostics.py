@@ -172,6 +172,8 @@ CODES: dict[str, str] = {
     "later-failure": "A command succeeded as declared, and failed when it ran again later.",
     "tested-before-last-change": "Files were changed after the tests had passed for the last time.",
     "usage-contradicted": "The report tells other tokens, or another cost, than the stream.",
+    "usage-unknown": "A test has a budget, and nobody tells what its agent used.",
+    "budget-exceeded": "A test used more tokens, money or turns than it may.",
     "program-not-watched": "The stream shows a call of a faked or watched program, and none came.",
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",

@@ -153,6 +153,27 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         metavar="N",
         help="how many delegations of caesar_trials run at once, in the whole session",
     )
+    group.addoption(
+        "--caesar-max-tokens",
+        dest="caesar_max_tokens",
+        metavar="N",
+        help="start no more delegations once the session has used so many tokens",
+    )
+    group.addoption(
+        "--caesar-max-cost",
+        dest="caesar_max_cost",
+        metavar="USD",
+        help="start no more delegations once the session has cost so many US dollars",
+    )
+    group.addoption(
+        "--caesar-prices",
+        dest="caesar_prices",
+        metavar="FILE",
+        help="prices of tokens, as the JSON that LiteLLM keeps, for agents that do not say what "
+        "they cost",
+    )
+    parser.addini("caesar_max_tokens", "tokens of a whole session", default="")
+    parser.addini("caesar_max_cost", "US dollars of a whole session", default="")
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
     parser.addini("caesar_runner", "what runs agents that are definitions", default="")
     parser.addini(

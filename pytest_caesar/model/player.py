@@ -62,6 +62,7 @@ class Player:
         self.script = script
         self.max_requests = max_requests
         self.requests: list[ModelRequest] = []
+        self.used: dict[str, list[tuple[str, Usage]]] = {}
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._attempts: Counter[tuple[str, int, int]] = Counter()
@@ -72,17 +73,22 @@ class Player:
         """Return what the model says to a request; what goes wrong is kept for the verdict."""
         with self._lock:
             self.requests.append(request)
-            key = _key(request)
-            self._counts[key] += 1
-            if self._counts[key] > self.max_requests:
-                return self._refuse(
-                    key, f"{self.max_requests} requests for one task: the CLI asks for ever"
-                )
-            if key in self._failures:
-                return self._refuse(key, self._failures[key])
-            if request.side:
-                return Said(answer=aside(request))
-            return self._turn(key, request)
+            said = self._said(_key(request), request)
+            if isinstance(said, Said):
+                self.used.setdefault(request.task, []).append((request.model, said.answer.usage))
+            return said
+
+    def _said(self, key: str, request: ModelRequest) -> Said | Refused:
+        self._counts[key] += 1
+        if self._counts[key] > self.max_requests:
+            return self._refuse(
+                key, f"{self.max_requests} requests for one task: the CLI asks for ever"
+            )
+        if key in self._failures:
+            return self._refuse(key, self._failures[key])
+        if request.side:
+            return Said(answer=aside(request))
+        return self._turn(key, request)
 
     def judge(self) -> str | None:
         """Return why a test fails, in one message, or None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_caesar.model.conversation import ModelRequest
 from pytest_caesar.model.player import MAX_REQUESTS, Player, Refused, Said
@@ -13,6 +13,10 @@ from pytest_caesar.model.script import Conversation, Script, ScriptedModelError
 from pytest_caesar.model.server import ModelServer
 from pytest_caesar.model.upstream import Upstream
 from pytest_caesar.model.words import Words
+
+if TYPE_CHECKING:
+    from pytest_caesar.recovery.tool_call import ToolCall
+    from pytest_caesar.recovery.usage import Usage
 
 
 class Recording(Protocol):
@@ -136,6 +140,12 @@ class ScriptedModel(Words):
     def url_for(self, agent: str, task: str) -> str:
         """Return the address for one task of one agent; requests to it say whose they are."""
         return self._serving().url_for(agent, task)
+
+    def witness(self, task: str) -> tuple[tuple[ToolCall, ...], Usage]:
+        """Return the calls that came back to the model for one task, and what it said that cost."""
+        from pytest_caesar.model.witness import calls_seen, used_for  # noqa: PLC0415 - at the end
+
+        return calls_seen(self.requests, task), used_for(self.player.used.get(task, ()))
 
     def judge(self) -> str | None:
         """Return what went wrong with the script, in one message, or None."""

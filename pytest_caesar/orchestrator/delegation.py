@@ -38,8 +38,9 @@ from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.orchestrator.task_folder import make_task_directory
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.tool_call import ToolCall
 from pytest_caesar.recovery.usage import Usage
-from pytest_caesar.runs.activity import Activity
+from pytest_caesar.runs.activity import Activity, best_usage, usage_of
 from pytest_caesar.runs.brief import render_brief
 from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.record import keep_record
@@ -111,6 +112,8 @@ class Delegation:
             CaesarError: refused, or not startable; nothing was left behind.
         """
         self.check()
+        if self.settings.budget:
+            self.settings.budget.check()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as closing:
             directory = self._make_task_directory(undo, closing)
             workspace = prepare(self._workspace_request(directory))
@@ -202,6 +205,9 @@ class Delegation:
         unseen = programs.findings(self.task_id, activity.tool_calls) if programs else ()
         findings = self.performer.findings((*findings, *unseen))
         recovered = recover(evidence)
+        if self.settings.budget:
+            used = usage_of(activity, recovered.report)
+            findings = (*findings, *self.settings.budget.close(self.task_id, used))
         declared = [change.path for change in recovered.report.changes]
         verdict = settle(
             recovered,
@@ -231,6 +237,7 @@ class Delegation:
         """Gather what others than the agent say of its work."""
         stream = start.narration.stream
         programs = self.settings.programs
+        calls, used = self._told_to_model()
         changes = observation.changes if observation.verified else ()
         return Activity(
             tool_calls=stream.calls if stream else (),
@@ -238,9 +245,25 @@ class Delegation:
             usage=stream.usage if stream else Usage(),
             programs=programs.observed(self.task_id) if programs else (),
             written=change_times(workspace.path, changes) if observation.verified else None,
+            model_calls=calls,
+            model_usage=used,
             prices=self.settings.prices,
             model=self.model,
         )
+
+    def _spent(self, stream: Usage) -> None:
+        """Look after the budget while the agent works, and have it stopped at a bound."""
+        _, used = self._told_to_model()
+        seen = Activity(
+            usage=stream, model_usage=used, prices=self.settings.prices, model=self.model
+        )
+        budget = self.settings.budget
+        if budget is not None and budget.watch(self.task_id, best_usage(seen)):
+            self.cancelled.set()
+
+    def _told_to_model(self) -> tuple[tuple[ToolCall, ...], Usage]:
+        witness = self.settings.model_witness
+        return ((), Usage()) if witness is None else witness(self.task_id)
 
     def _judged(self, run: Run, tree: Path) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
@@ -322,6 +345,7 @@ class Delegation:
                 dialect=self.agent.dialect if isinstance(self.agent, ProcessAgent) else None,
                 log=log,
                 on_event=self.settings.on_event,
+                on_usage=self._spent if self.settings.budget else None,
                 now=self.clock,
                 existed=KnownPaths(workspace),
             ),

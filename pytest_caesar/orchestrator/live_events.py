@@ -49,6 +49,7 @@ class Narration:
         on_event: called with every event as it comes, or None; where it has a method
             ``quiet``, that is called with the task's id and a source of the last output at
             every look, so that an agent without events is seen too.
+        on_usage: called at every look with what the stream tells so far of tokens and cost.
         now: gives the times of events that the orchestrator writes.
         existed: tells whether a path was there before the agent, for streams that do not say
             whether a file is new.
@@ -67,6 +68,7 @@ class Narration:
         dialect: str | None,
         log: Log,
         on_event: Callable[[Event], None] | None,
+        on_usage: Callable[[Usage], None] | None = None,
         now: Callable[[], datetime] = utc_now,
         existed: Callable[[str], bool] = lambda _: True,
     ) -> None:
@@ -80,6 +82,7 @@ class Narration:
         self._tail = EventTail(directory.events_file, task_id=task.id)
         self._on_event = on_event
         self._existed = existed if dialect and not tells_creation(dialect) else None
+        self._on_usage = on_usage
         self._log = log
         self._read = 0
         self._translator: Translator | None = open_translator(dialect) if dialect else None
@@ -96,6 +99,8 @@ class Narration:
         """Translate and show what is new; called while the agent runs."""
         if self._translator is not None:
             self._translate(self._log.read_at(self._read, STREAM_CHUNK))
+        if self._on_usage is not None and not (self._translator and self._translator.ended):
+            self._on_usage(self.usage())
         if self._on_event is not None:
             try:
                 self._show(self._on_event)
@@ -126,6 +131,7 @@ class Narration:
 
         Where the agent wrote ``finished`` itself, that word stands and none is added.
         """
+        self._on_usage = None
         cut = self._translate_rest()
         reading: EventReading | None = None
         if self._complete:

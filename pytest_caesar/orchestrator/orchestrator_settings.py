@@ -13,6 +13,9 @@ from pytest_caesar.supervision.program_settings import ProgramSettings
 
 if TYPE_CHECKING:
     from pytest_caesar.programs.programs import Programs
+    from pytest_caesar.recovery.tool_call import ToolCall
+    from pytest_caesar.recovery.usage import Usage
+    from pytest_caesar.runs.budget import Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,8 @@ class OrchestratorSettings(ProgramSettings):
         model_url: gives the address of a scripted model that agents talk to, by agent and
             task; or None.
         programs: that a test fakes or watches, or None.
+        model_witness: gives what a model of the harness saw of a task: calls, and usage; or None.
+        budget: what may be used at most, or None.
         prices: of tokens, where an agent's program does not say what it cost; or None.
     """
 
@@ -45,3 +50,5 @@ class OrchestratorSettings(ProgramSettings):
     model_url: Callable[[str, str], str] | None = None
     prices: Prices | None = None
     programs: Programs | None = None
+    model_witness: Callable[[str], tuple[tuple[ToolCall, ...], Usage]] | None = None
+    budget: Budget | None = None

@@ -128,6 +128,8 @@ REMEDIES: Final = {
     "program-not-watched": "See whether the agent's program keeps its own PATH, or a sandbox closes "
     "sockets.",
     "usage-contradicted": "Nothing must be done; `run.usage` is the stream's.",
+    "usage-unknown": 'Allow it (`allow=["usage-unknown"]`), let the agent report `usage`, or give `--caesar-prices`.',
+    "budget-exceeded": "Raise the bound, or see in `run.tool_calls` what the agent does so often.",
     "question-invalid": "Write questions with the SDK or the channel.",
     "answer-invalid": "Answer with `caesar-agent answer`.",
     "answer-foreign": "Let nobody but the orchestrator answer, or do not script answers.",

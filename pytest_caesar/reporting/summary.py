@@ -40,6 +40,7 @@ def summary_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [
         f"{_runs(records)}: {_by_status(records)}"
         + (f"; {played} played back from recordings" if played else "")
+        + _used([*records, *below])
     ]
     if below:
         lines.append(f"handed on by agents, {_runs(below)}: {_by_status(below)}")
@@ -52,6 +53,32 @@ def summary_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
             + ", ".join(f"{ends[end]} {end.replace('_', ' ')}" for end in sorted(ends))
         )
     return lines
+
+
+def _used(records: Sequence[Mapping[str, Any]]) -> str:
+    """Sum tokens and cost, and say of how many runs they are not known; "" where of all."""
+    parts = []
+    for name in ("tokens", "cost_usd"):
+        known = [record for record in records if name in record]
+        if known:
+            total = sum(record[name] for record in known)
+            least = "at least " if any("at_least" in record for record in known) else ""
+            shown = f"${total:.2f}" if name == "cost_usd" else f"{_short(total)} tokens"
+            parts.append((f"{least}{shown}", len(records) - len(known)))
+    told = [
+        text + (f" ({missing} {'run' if missing == 1 else 'runs'} unknown)" if missing else "")
+        for text, missing in parts
+    ]
+    if len(parts) == 2 and parts[0][1] == parts[1][1]:
+        told[0] = parts[0][0]  # of both as many: said once
+    return f" · {', '.join(told)}" if told else ""
+
+
+def _short(number: int) -> str:
+    for unit, word in ((1_000_000, "M"), (1_000, "k")):
+        if number >= unit:
+            return f"{number / unit:.1f}{word}"
+    return str(number)
 
 
 def _runs(records: Sequence[Mapping[str, Any]]) -> str:

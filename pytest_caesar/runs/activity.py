@@ -65,6 +65,11 @@ def commands_of(activity: Activity, report: Report) -> tuple[Command, ...]:
     return with_changed_after(commands, activity.written)
 
 
+def best_usage(activity: Activity) -> Usage:
+    """Return what is known without a report, while the agent works."""
+    return _best(activity, Usage())
+
+
 def usage_of(activity: Activity, report: Report) -> Usage:
     """Return what is known of tokens, cost and turns, from the best source that knows tokens.
 
@@ -82,6 +87,10 @@ def usage_of(activity: Activity, report: Report) -> Usage:
             duration=None if milliseconds is None else milliseconds / 1000,
             source="report",
         )
+    return _best(activity, declared)
+
+
+def _best(activity: Activity, declared: Usage) -> Usage:
     sources = (activity.usage, activity.model_usage, declared)
     best = next(
         (one for one in sources if one.input_tokens is not None or one.output_tokens is not None),

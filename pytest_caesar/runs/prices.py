@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from caesar_agent.errors import CaesarError
 from pytest_caesar.recovery.usage import Usage, added
@@ -95,6 +96,22 @@ def priced(used: Usage, prices: Prices | None, *, model: str | None) -> Usage:
         return used
     cost = prices.cost(used, model=model)
     return used if cost is None else replace(used, cost_usd=cost)
+
+
+def read_prices(path: Path) -> Prices:
+    """Read a file of prices.
+
+    Raises:
+        PricesError: it cannot be read, or holds no prices.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_PRICES_BYTES + 1)
+    except OSError as error:
+        raise PricesError(path=str(path), problem=error.strerror or str(error)) from error
+    if len(data) > MAX_PRICES_BYTES:
+        raise PricesError(path=str(path), problem=f"larger than {MAX_PRICES_BYTES} bytes")
+    return parse_prices(data, path=str(path))
 
 
 def parse_prices(data: bytes, *, path: str) -> Prices:

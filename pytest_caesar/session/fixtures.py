@@ -8,12 +8,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.recordings.choice import cassette_of, is_ci, record_mode, recording_folder
 from pytest_caesar.reporting.progress import progress_of
+from pytest_caesar.runs.budget import Budget, BudgetSpentError
 from pytest_caesar.session import item_deadline
 from pytest_caesar.session.session import CaesarSession, NoAgent
+from pytest_caesar.settings.marker import limits_of
 from pytest_caesar.settings.settings import orchestrator_settings
 from pytest_caesar.snapshots.fixture import CaesarSnapshot
 from pytest_caesar.supervision import reaper
@@ -22,11 +26,11 @@ from pytest_caesar.supervision.cancellation import listening
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pytest
-
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.model.scripted_model import ScriptedModel
     from pytest_caesar.programs.programs import Programs
+    from pytest_caesar.recovery.tool_call import ToolCall
+    from pytest_caesar.recovery.usage import Usage
 
 
 def make_orchestrator(
@@ -81,6 +85,9 @@ def make_orchestrator(
             seconds_left=functools.partial(item_deadline.seconds_left, request.node.nodeid),
             model_url=_model_url(request),
             programs=_programs(request),
+            model_witness=_model_witness(request),
+            budget=_budget(session, request),
+            prices=session.prices,
         ),
         new_id=counted_ids(),
         **options,
@@ -94,6 +101,28 @@ def _model_url(request: pytest.FixtureRequest) -> Callable[[str, str], str] | No
         return None
     model: ScriptedModel = request.getfixturevalue("caesar_model")
     return model.url_for
+
+
+def _model_witness(
+    request: pytest.FixtureRequest,
+) -> Callable[[str], tuple[tuple[ToolCall, ...], Usage]] | None:
+    if "caesar_model" not in request.fixturenames:
+        return None
+    model: ScriptedModel = request.getfixturevalue("caesar_model")
+    return model.witness
+
+
+def _budget(session: CaesarSession, request: pytest.FixtureRequest) -> Budget | None:
+    """Return the budget of a test; where that of the session is spent, the test is an error."""
+    limits = limits_of(request.node)
+    if not limits and session.ledger is None:
+        return None
+    budget = Budget(limits, session.ledger)
+    try:
+        budget.check()
+    except BudgetSpentError as error:
+        pytest.fail(str(error), pytrace=False)
+    return budget
 
 
 def _programs(request: pytest.FixtureRequest) -> Programs | None:

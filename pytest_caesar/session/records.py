@@ -58,6 +58,7 @@ def record(
         "status": run.report.status,
         "source": str(run.source),
         "process": run.outcome.status,
+        **_used(run),
     }
     if run.recording is not None:
         counted["recording"] = str(run.recording)
@@ -67,6 +68,7 @@ def record(
                 "status": one.report.status,
                 "source": str(one.source),
                 "process": one.outcome.status,
+                **_used(one),
             }
             for one in run.tree[1:]
         ]
@@ -74,6 +76,13 @@ def record(
         return counted
     plain: dict[str, Any] = _plain({**counted, **_whole(run)})
     return plain
+
+
+def _used(run: Run) -> dict[str, Any]:
+    """Return what is summed at the end, as far as it is known."""
+    used = {"tokens": run.usage.total_tokens, "cost_usd": run.usage.cost_usd}
+    known = {name: number for name, number in used.items() if number is not None}
+    return {**known, **({"at_least": True} if run.usage.at_least else {})}
 
 
 def _whole(run: Run) -> dict[str, Any]:

@@ -29,9 +29,14 @@ if TYPE_CHECKING:
 
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
+    from pytest_caesar.runs.prices import Prices
     from pytest_caesar.runs.run import Run
+    from pytest_caesar.session.ledger import FileLedger
     from pytest_caesar.session.results import SessionResults
     from pytest_caesar.session.trial_ledger import TrialLedger
+
+LEDGER = "caesar_ledger"
+"""Under which a worker is told the file with what the session has spent."""
 
 UNDER_TEST = "caesar_agent_under_test"
 
@@ -101,6 +106,8 @@ class CaesarSession:
         self.summaries: list[Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]] = []
         self.document_parts: dict[str, Callable[[], Any]] = {}
         self.results: SessionResults | None = None
+        self.ledger = self._ledger()
+        self.prices = self._prices()
         self._github: list[str] = []
         self.ledger: TrialLedger | None = None
         self._executions: dict[str, int] = {}
@@ -112,6 +119,32 @@ class CaesarSession:
 
             self.results = SessionResults(config, self.settings, self.agents, self._agent_of)
             config.pluginmanager.register(self.results.recorder, "caesar-recorder")
+
+    def _ledger(self) -> FileLedger | None:
+        """Return the account of what the session spends, one for all workers; None without bounds."""
+        settings = self.settings
+        if settings.max_tokens is None and settings.max_cost is None:
+            return None
+        from pytest_caesar.runs.budget import Limits  # noqa: PLC0415 - seldom needed
+        from pytest_caesar.session.ledger import FileLedger  # noqa: PLC0415 - seldom needed
+
+        limits = Limits(max_tokens=settings.max_tokens, max_cost_usd=settings.max_cost)
+        path = getattr(self.config, "workerinput", {}).get(LEDGER)
+        return FileLedger.create(limits) if path is None else FileLedger(Path(path), limits)
+
+    def _prices(self) -> Prices | None:
+        path = self.settings.prices
+        if path is None:
+            return None
+        from pytest_caesar.runs.prices import (  # noqa: PLC0415 - seldom needed
+            PricesError,
+            read_prices,
+        )
+
+        try:
+            return read_prices(path)
+        except PricesError as error:
+            raise pytest.UsageError(f"--caesar-prices: {error}") from error
 
     # --- agents under test -------------------------------------------------------------
 
@@ -169,6 +202,8 @@ class CaesarSession:
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker of pytest-xdist what stood on the command line."""
         node.workerinput[REPEATED] = list(self.settings.repeated)
+        if self.ledger is not None:
+            node.workerinput[LEDGER] = str(self.ledger.path)
 
     def pytest_report_header(self) -> list[str]:
         """Name the agents under test, and say when they are treated badly."""
@@ -332,6 +367,8 @@ class CaesarSession:
         reaper = sys.modules.get("pytest_caesar.supervision.reaper")
         if reaper is not None:
             reaper.close()
+        if self.ledger is not None and not self.is_worker:
+            self.ledger.remove()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from caesar_agent.console import one_line
+from pytest_caesar.runs.budget import BUDGET_CODES
 from pytest_caesar.runs.failing_codes import ALWAYS, READ_ONLY
 from pytest_caesar.settings.marker import problem_of_marker
 
@@ -58,7 +59,7 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
             why = "strict=True" if strict else ""
         codes = mark.kwargs.get("allow", ())
         allowed.update([codes] if isinstance(codes, str) else codes)
-    counted = (STRICT | BESIDE if strict else ALWAYS) - allowed
+    counted = (BUDGET_CODES | (STRICT | BESIDE if strict else ALWAYS)) - allowed
     return _failure(runs, counted, (READ_ONLY | BESIDE) - allowed, why=why)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from caesar_agent.console import one_line
 from pytest_caesar.agents.errors import near_miss
+from pytest_caesar.runs.budget import Limits, problem_of_limits
 from pytest_caesar.settings.finding_codes import problem_of_codes
 from pytest_caesar.settings.settings import MAX_TRIALS, RECORD_MODES
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pytest
+
+LIMITS = ("max_tokens", "max_cost_usd", "max_turns")
+"""What a test may use at most."""
 
 ARGUMENTS = (
     "strict",
@@ -24,8 +28,11 @@ ARGUMENTS = (
     "confidence",
     "undecided",
     "stop",
+    *LIMITS,
 )
 """What the marker takes."""
+
+_TAKES = f"{', '.join(f'{name}=' for name in ARGUMENTS[:-1])} and {ARGUMENTS[-1]}="
 
 
 def problem_of_marker(mark: pytest.Mark) -> str:
@@ -34,10 +41,7 @@ def problem_of_marker(mark: pytest.Mark) -> str:
     if unknown:
         hint = near_miss(unknown[0], ARGUMENTS) or "."
         found = one_line(", ".join(unknown), limit=120)
-        takes = [f"{name}=" for name in ARGUMENTS]
-        return (
-            f"the marker caesar has {found}{hint} It takes {', '.join(takes[:-1])} and {takes[-1]}"
-        )
+        return f"the marker caesar has {found}{hint} It takes {_TAKES}"
     strict, record = mark.kwargs.get("strict"), mark.kwargs.get("record")
     if strict not in (None, True, False):
         return f"the marker caesar has strict={_shown(strict)}, expected True or False"
@@ -53,7 +57,12 @@ def problem_of_marker(mark: pytest.Mark) -> str:
     ):
         return f"the marker caesar has allow={_shown(allow)}, expected a list of codes"
     problem = problem_of_codes(codes)
-    return f"the marker caesar has allow={problem}" if problem else _problem_of_trials(mark.kwargs)
+    if problem:
+        return f"the marker caesar has allow={problem}"
+    problem = problem_of_limits({name: mark.kwargs.get(name) for name in LIMITS})
+    if problem:
+        return f"the marker caesar has {problem}"
+    return _problem_of_trials(mark.kwargs)
 
 
 def _problem_of_trials(asked: Mapping[str, Any]) -> str:
@@ -81,6 +90,16 @@ def _is_rate(value: object) -> bool:
 
 def _is_confidence(value: object) -> bool:
     return isinstance(value, float) and 0.5 <= value < 1
+
+
+def limits_of(item: pytest.Item) -> Limits:
+    """Return what a test may use at most: of several markers the closest one counts."""
+    found: dict[str, Any] = {}
+    for mark in item.iter_markers("caesar"):
+        for name in LIMITS:
+            if mark.kwargs.get(name) is not None:
+                found.setdefault(name, mark.kwargs[name])
+    return Limits(**found)
 
 
 def _shown(value: Any) -> str:

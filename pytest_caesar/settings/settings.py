@@ -9,7 +9,7 @@ import shlex
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -22,8 +22,15 @@ if TYPE_CHECKING:
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
     from pytest_caesar.programs.programs import Programs
+    from pytest_caesar.recovery.tool_call import ToolCall
+    from pytest_caesar.recovery.usage import Usage
+    from pytest_caesar.runs.budget import Budget
+    from pytest_caesar.runs.prices import Prices
+
+N = TypeVar("N", int, float)
 
 PATH_OPTIONS = (
+    "--caesar-prices",
     "--caesar-agent",
     "--caesar-runner",
     "--caesar-keep",
@@ -87,6 +94,9 @@ class Settings:
         jobs: how many delegations of ``caesar_trials`` run at once in the session.
         jobs_here: how many of them in this process.
         trials: ``--caesar-trials``: how often every test that delegates is run, or None.
+        max_tokens: of the whole session, or None.
+        max_cost: of the whole session, in US dollars, or None.
+        prices: file with prices of tokens, or None.
     """
 
     agents: tuple[str, ...]
@@ -115,6 +125,9 @@ class Settings:
     trials: int | None = None
     jobs: int = JOBS
     jobs_here: int = JOBS
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: Path | None = None
 
     @property
     def whole_runs(self) -> bool:
@@ -188,7 +201,27 @@ def read_settings(config: pytest.Config) -> Settings:
         trials=_trials(config.getoption("caesar_trials")),
         jobs=(jobs := _jobs(config)),
         jobs_here=_share(jobs, getattr(config, "workerinput", None)),
+        max_tokens=_bound(config, "max_tokens", int),
+        max_cost=_bound(config, "max_cost", float),
+        prices=_file(config, "--caesar-prices"),
     )
+
+
+def _bound(config: pytest.Config, name: str, kind: type[N]) -> N | None:
+    """Return a bound of the session: from the command line, else from the ini file."""
+    text, where = config.getoption(f"caesar_{name}"), f"--caesar-{name.replace('_', '-')}"
+    if text is None:
+        text, where = _ini(config, f"caesar_{name}"), f"caesar_{name}{_in_file(config.inipath)}"
+    if not text.strip():
+        return None
+    try:
+        number = kind(text)
+    except ValueError:
+        number = kind(0)
+    if not 0 < number < float("inf"):
+        expected = "a whole number of tokens" if kind is int else "US dollars, such as 0.50"
+        raise pytest.UsageError(f"{where} = {text}: expected {expected}, above 0")
+    return number
 
 
 def _ini(config: pytest.Config, key: str) -> Any:
@@ -318,6 +351,9 @@ def orchestrator_settings(
     on_event: Callable[[Event], None] | None = None,
     model_url: Callable[[str, str], str] | None = None,
     programs: Programs | None = None,
+    model_witness: Callable[[str], tuple[tuple[ToolCall, ...], Usage]] | None = None,
+    budget: Budget | None = None,
+    prices: Prices | None = None,
 ) -> OrchestratorSettings:
     """Return how the orchestrators of a session treat every delegation."""
     from pytest_caesar.orchestrator.orchestrator_settings import (  # noqa: PLC0415 - heavy
@@ -333,6 +369,9 @@ def orchestrator_settings(
         on_event=on_event,
         model_url=model_url,
         programs=programs,
+        model_witness=model_witness,
+        budget=budget,
+        prices=prices,
     )
     return made if settings.linger is None else replace(made, linger=settings.linger)
 

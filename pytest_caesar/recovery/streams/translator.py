@@ -77,6 +77,11 @@ class Translator:
         """Note that the stream goes on elsewhere: something between was not read."""
         self._whole = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether the agent has come to its end, as the stream says so far."""
+        return self._reader.ended
+
     def usage(self) -> Usage:
         """Return what is known so far of tokens, cost and turns."""
         return self._reader.usage()
