@@ -115,9 +115,9 @@ def _model_witness(
 def _budget(session: CaesarSession, request: pytest.FixtureRequest) -> Budget | None:
     """Return the budget of a test; where that of the session is spent, the test is an error."""
     limits = limits_of(request.node)
-    if not limits and session.ledger is None:
+    if not limits and session.spending is None:
         return None
-    budget = Budget(limits, session.ledger)
+    budget = Budget(limits, session.spending)
     try:
         budget.check()
     except BudgetSpentError as error:

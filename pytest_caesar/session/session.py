@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.runs.prices import Prices
     from pytest_caesar.runs.run import Run
-    from pytest_caesar.session.ledger import FileLedger
     from pytest_caesar.session.results import SessionResults
+    from pytest_caesar.session.spending import Spending
     from pytest_caesar.session.trial_ledger import TrialLedger
 
-LEDGER = "caesar_ledger"
+SPENDING = "caesar_spending"
 """Under which a worker is told the file with what the session has spent."""
 
 UNDER_TEST = "caesar_agent_under_test"
@@ -106,7 +106,7 @@ class CaesarSession:
         self.summaries: list[Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]] = []
         self.document_parts: dict[str, Callable[[], Any]] = {}
         self.results: SessionResults | None = None
-        self.ledger = self._ledger()
+        self.spending = self._spending()
         self.prices = self._prices()
         self._github: list[str] = []
         self.ledger: TrialLedger | None = None
@@ -120,17 +120,17 @@ class CaesarSession:
             self.results = SessionResults(config, self.settings, self.agents, self._agent_of)
             config.pluginmanager.register(self.results.recorder, "caesar-recorder")
 
-    def _ledger(self) -> FileLedger | None:
+    def _spending(self) -> Spending | None:
         """Return the account of what the session spends, one for all workers; None without bounds."""
         settings = self.settings
         if settings.max_tokens is None and settings.max_cost is None:
             return None
         from pytest_caesar.runs.budget import Limits  # noqa: PLC0415 - seldom needed
-        from pytest_caesar.session.ledger import FileLedger  # noqa: PLC0415 - seldom needed
+        from pytest_caesar.session.spending import Spending  # noqa: PLC0415 - seldom needed
 
         limits = Limits(max_tokens=settings.max_tokens, max_cost_usd=settings.max_cost)
-        path = getattr(self.config, "workerinput", {}).get(LEDGER)
-        return FileLedger.create(limits) if path is None else FileLedger(Path(path), limits)
+        path = getattr(self.config, "workerinput", {}).get(SPENDING)
+        return Spending.create(limits) if path is None else Spending(Path(path), limits)
 
     def _prices(self) -> Prices | None:
         path = self.settings.prices
@@ -202,8 +202,8 @@ class CaesarSession:
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker of pytest-xdist what stood on the command line."""
         node.workerinput[REPEATED] = list(self.settings.repeated)
-        if self.ledger is not None:
-            node.workerinput[LEDGER] = str(self.ledger.path)
+        if self.spending is not None:
+            node.workerinput[SPENDING] = str(self.spending.path)
 
     def pytest_report_header(self) -> list[str]:
         """Name the agents under test, and say when they are treated badly."""
@@ -367,8 +367,8 @@ class CaesarSession:
         reaper = sys.modules.get("pytest_caesar.supervision.reaper")
         if reaper is not None:
             reaper.close()
-        if self.ledger is not None and not self.is_worker:
-            self.ledger.remove()
+        if self.spending is not None and not self.is_worker:
+            self.spending.remove()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

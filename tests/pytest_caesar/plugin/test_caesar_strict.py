@@ -45,7 +45,7 @@ def test_findings_fail_a_test_that_is_strict(
         result.stdout.fnmatch_lines(["phantom-change in t_0001: *c.txt*"])
 
 
-TAKES = "It takes strict=, allow=, record=, trials=, min_rate=, confidence=, undecided= and stop="
+TAKES = "It takes strict=, allow=, record=, trials=, min_rate=, confidence=, undecided=, stop=, max_tokens=, max_cost_usd= and max_turns="
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.runs.budget import BudgetSpentError, Limits, known
 
 
-class FileLedger:
+class Spending:
     """One file, taken under a lock by every process that delegates.
 
     Args:
@@ -25,9 +25,9 @@ class FileLedger:
         self.limits = limits
 
     @classmethod
-    def create(cls, limits: Limits) -> FileLedger:
+    def create(cls, limits: Limits) -> Spending:
         """Make an empty one."""
-        descriptor, name = tempfile.mkstemp(prefix="caesar-ledger-")
+        descriptor, name = tempfile.mkstemp(prefix="caesar-spending-")
         os.close(descriptor)
         return cls(Path(name), limits)
 
