@@ -13,6 +13,7 @@ from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.file_systems import times_tell
 from pytest_caesar.workspace.filtered_files import clean_filtered, used_filters
 from pytest_caesar.workspace.git import Git
+from pytest_caesar.workspace.git_named import git_named
 from pytest_caesar.workspace.index_file import without_bits, without_zero_times
 from pytest_caesar.workspace.large_files import large_facts
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
@@ -85,6 +86,7 @@ def of_commit(
         rule_files=rule_files(checkout, index),
         folder=None,
         room=room,
+        is_fresh=pristine,
     )
     if pristine:
         return snapshot if times_tell(checkout.top, room) else _hashed(snapshot)
@@ -284,11 +286,14 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
     folder: Path | None,
     room: Path,
     ignored: Iterable[bytes] = (),
+    is_fresh: bool = False,
 ) -> Snapshot:
     excludes, attributes = read_rules(checkout, settings, rule_files)
     files: list[bytes] = []
+    passed_over = set(excluded)
     for path in ignored:
         if path.endswith(b"/"):
+            passed_over.add(path[:-1])
             # Whatever rule it was that matched: the folder stays ignored.
             excludes += _literal(path)
         elif not is_within(path, excluded):
@@ -322,6 +327,8 @@ def _snapshot(  # noqa: PLR0913 - each names one fact of the snapshot
         refs=refs,
         marks=take_marks(checkout.top, checkout.git_dir, checkout.common_dir, checkout.objects),
         ignored=file_states(top, files[:MAX_IGNORED]),
+        passed_over=frozenset(passed_over),
+        git_named={} if is_fresh else git_named(checkout.top, passed_over),
         submodules=submodules.states(checkout, index, config),
     )
 

@@ -18,6 +18,7 @@ from pytest_caesar.workspace import locks, submodules
 from pytest_caesar.workspace.closed_folders import open_up
 from pytest_caesar.workspace.force_added import force_added
 from pytest_caesar.workspace.git import GitError
+from pytest_caesar.workspace.git_named import git_named
 from pytest_caesar.workspace.integrity import find_forgery
 from pytest_caesar.workspace.large_files import LargeFile, set_aside
 from pytest_caesar.workspace.naming import named, shown
@@ -140,7 +141,11 @@ def _observe(snapshot: Snapshot) -> Observation:
         room = new_folder(snapshot.room)
         undo.callback(discard, room)
         observer = Observer(snapshot, room)
-        scan = observer.scan()
+        scanning = observer.start_scan()
+        undo.callback(scanning.stop)
+        # Meanwhile, for what git does not look into.
+        called_git = git_named(snapshot.top, snapshot.passed_over)
+        scan = scanning.finish()
         closed: list[ObservedChange] = []
         if scan.unreadable:
             passed_over = (*snapshot.excluded, *snapshot.closed)
@@ -174,6 +179,7 @@ def _observe(snapshot: Snapshot) -> Observation:
         *_left_out_changes(snapshot, scan, left_out, entries),
         *_nested_changes(snapshot, scan),
         *_submodule_changes(snapshot, entries),
+        *_git_named_changes(snapshot, scan, called_git),
         *(big := _large_changes(snapshot, large)),
     ]
     bare.sort(key=lambda change: os.fsencode(change.path))
@@ -366,6 +372,43 @@ def _lost_submodules(snapshot: Snapshot) -> list[bytes]:
 def _is_submodule_folder(snapshot: Snapshot, path: bytes) -> bool:
     full = os.path.join(os.fsencode(snapshot.top), path)  # noqa: PTH118 - bytes
     return path in snapshot.submodules and os.path.isdir(full) and not os.path.islink(full)  # noqa: PTH112, PTH114
+
+
+def _git_named_changes(
+    snapshot: Snapshot, scan: Scan, found: dict[bytes, bytes]
+) -> list[ObservedChange]:
+    """Tell of what is called .git and is not that of a repository which is told itself."""
+    before = snapshot.git_named
+    repositories = {*scan.nested, *snapshot.nested, *snapshot.submodules}
+    paths = [
+        path
+        for path in sorted(before.keys() | found.keys())
+        if before.get(path) != found.get(path)
+        and path.rstrip(b"/").rpartition(b"/")[0] not in repositories
+        and not is_within(path, repositories)
+    ]
+    if not paths:
+        return []
+    # Whether git would ignore it, it says of any other name beside it.
+    beside = {path: path.rstrip(b"/")[: -len(b".git")] + b"caesar" for path in paths}
+    ignored = set(_ignored(snapshot, list(dict.fromkeys(beside.values()))))
+    changes: list[ObservedChange] = []
+    for raw in paths:
+        if beside[raw] in ignored:
+            continue
+        path = in_workspace(snapshot.prefix, raw) + ("/" if raw.endswith(b"/") else "")
+        action: Action = "modified"
+        if raw not in before or raw not in found:
+            action = "created" if raw in found else "deleted"
+        changes.append(
+            ObservedChange(
+                path=path.replace("//", "/"),
+                action=action,
+                outside=path.startswith("../"),
+                note="git looks into nothing of this name: not part of the patch",
+            )
+        )
+    return changes
 
 
 def _large_changes(snapshot: Snapshot, large: Iterable[LargeFile]) -> list[ObservedChange]:

@@ -45,6 +45,8 @@ class Snapshot:
         refs: branches, tags and the stash.
         marks: fingerprints of git's own files, by what they are called in a diagnostic.
         ignored: state of single ignored files, by path.
+        git_named: fingerprints of what is called ``.git`` below ``top``.
+        passed_over: folders that are ignored whole, or not the agent's.
         large: what ``lstat`` said of files that are too large for an index, by path.
         submodules: commit and state of each submodule, by path.
     """
@@ -75,6 +77,8 @@ class Snapshot:
     refs: dict[str, str] = field(default_factory=dict)
     marks: dict[str, object] = field(default_factory=dict)
     ignored: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
+    git_named: Mapping[bytes, bytes] = field(default_factory=dict)
+    passed_over: frozenset[bytes] = frozenset()
     large: dict[bytes, tuple[int, ...]] = field(default_factory=dict)
     submodules: dict[bytes, tuple[str, str]] = field(default_factory=dict)
 

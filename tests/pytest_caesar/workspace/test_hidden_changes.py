@@ -161,3 +161,36 @@ def test_what_may_still_be_written_is_not_verified(repo: Repository) -> None:
     seen = observe(workspace, doubt="Somebody may still write.")
     assert seen.verified is False
     assert [found.message for found in seen.diagnostics] == ["Somebody may still write."]
+
+
+@pytest.mark.parametrize("isolation", ["worktree", "inplace"])
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("mkdir -p pkg/.git; echo evil > pkg/.git/payload.py", {"pkg/.git/": "created"}),
+        ("mkdir -p src/.git/a/b; echo evil > src/.git/a/b/payload.py", {"src/.git/": "created"}),
+        ("echo evil > src/.git", {"src/.git": "created"}),
+        ("ln -s /etc src/.git", {"src/.git": "created"}),
+        ("git init -q src; rm -rf src/.git/refs", {"src/.git/": "created"}),
+        ("git init -q src", {"src/.git/": "created"}),
+        ("git init -q new; echo 1 > new/f", {"new/": "created"}),
+        ("mkdir -p new/.git/empty", {}),
+        ("mkdir -p built.o/.git; echo 1 > built.o/.git/f", {}),
+    ],
+)
+def test_what_is_called_git_and_is_no_repository_is_told(
+    repo: Repository, isolation: str, command: str, told: dict[str, str]
+) -> None:
+    repo.commit({".gitignore": "*.o\n"})
+    seen = observed(repo, script(command), isolation=isolation)
+    assert actions(seen) == told
+    assert seen.unpatched == tuple(told)
+
+
+def test_what_was_called_git_before_is_the_users(repo: Repository) -> None:
+    sh("mkdir -p data/.git; echo 1 > data/.git/f; mkdir gone; echo 1 > gone/.git", repo.path)
+    assert observed(repo, script("true"), isolation="inplace").changes == ()
+    seen = observed(
+        repo, script("echo 2 > data/.git/f; rm gone/.git"), isolation="inplace", task_id="t_2"
+    )
+    assert actions(seen) == {"data/.git/": "modified", "gone/.git": "deleted"}
