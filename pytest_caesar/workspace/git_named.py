@@ -1,14 +1,18 @@
-"""What is called ``.git`` below the top level: git looks into none of it, whatever it is."""
+"""What is called ``.git`` below the top level and is none: git looks into nothing of that name."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pytest_caesar.files.walking import MAX_ENTRIES
 from pytest_caesar.workspace.path_states import facts_of
+from pytest_caesar.workspace.state_before import read_plain_file
+
+_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 MAX_INSIDE = 10_000
 """Files of one such folder that are looked at."""
@@ -17,7 +21,8 @@ MAX_INSIDE = 10_000
 def git_named(top: Path, passed_over: Collection[bytes]) -> dict[bytes, bytes]:
     """Return a fingerprint of each file or folder of that name, by path.
 
-    An empty folder is none. A folder's path ends with a slash.
+    An empty folder is none, and that of a repository is not looked at: its files are.
+    A folder's path ends with a slash.
 
     Args:
         top: the work tree; its own ``.git`` is not among them.
@@ -36,13 +41,33 @@ def git_named(top: Path, passed_over: Collection[bytes]) -> dict[bytes, bytes]:
                     is_folder = entry.is_dir(follow_symlinks=False)
                     path = folder + entry.name
                     if entry.name == b".git":
-                        if folder and (mark := _mark(entry.path, is_folder=is_folder)):
+                        if not folder or _is_repository(entry.path):
+                            continue
+                        if mark := _mark(entry.path, is_folder=is_folder):
                             found[path + b"/" if is_folder else path] = mark
                     elif is_folder and path not in passed_over:
                         folders.append(path + b"/")
         except OSError:
             continue
     return found
+
+
+def _is_repository(entry: bytes) -> bool:
+    """Tell whether git takes a ``.git``, a folder or a file that names one, for its own."""
+    if os.path.isfile(entry):  # noqa: PTH113 - bytes
+        text = read_plain_file(entry, 8192) or b""
+        if not text.startswith(b"gitdir: "):
+            return False
+        entry = os.path.join(os.path.dirname(entry), text[8:].strip())  # noqa: PTH118, PTH120 - bytes
+        if b"\0" in entry:
+            return False
+    head = read_plain_file(os.path.join(entry, b"HEAD"), 4096) or b""  # noqa: PTH118 - bytes
+    is_head = head.startswith(b"ref: refs/") or _ID.fullmatch(head.strip()) is not None
+    has_store = os.path.isfile(os.path.join(entry, b"commondir")) or all(  # noqa: PTH113, PTH118 - bytes
+        os.path.isdir(os.path.join(entry, name))  # noqa: PTH112, PTH118 - bytes
+        for name in (b"objects", b"refs")
+    )
+    return is_head and has_store
 
 
 def _mark(path: bytes, *, is_folder: bool) -> bytes:

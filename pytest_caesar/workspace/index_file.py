@@ -9,6 +9,9 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+GITLINK_MODE = b"\0\0\xe0\0"
+"""Mode of a submodule as an index holds it."""
+
 _MASK = 0xFFFFFFFF
 
 _STAT_BYTES = 40

@@ -16,6 +16,7 @@ from pytest_caesar.workspace.index_file import IndexEntry, read_index
 from pytest_caesar.workspace.naming import OWN_FOLDERS
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
 from pytest_caesar.workspace.path_states import MAX_FILE_BYTES, facts_of
+from pytest_caesar.workspace.repositories_inside import head_of
 from pytest_caesar.workspace.repository_state import check_ignored
 from pytest_caesar.workspace.rules import merge_ignore_rules
 from pytest_caesar.workspace.state_before import Snapshot, read_plain_file
@@ -42,7 +43,7 @@ class OtherWorktree:
         top: where its files lie.
         git_dir: git's own folder for it.
         frame: what its files are compared with: rules and settings of the repository.
-        head: what its HEAD said.
+        head: what its HEAD said, and the branch that it named.
         index: bytes of its index, or None where they are not compared.
         files: state of each file, or None where they are not compared.
         writers: how often somebody worked in place there.
@@ -51,7 +52,7 @@ class OtherWorktree:
     top: Path
     git_dir: Path
     frame: Snapshot
-    head: bytes | None
+    head: tuple[bytes | None, ...]
     index: bytes | None
     files: dict[bytes, tuple[int, ...]] | None
     writers: int
@@ -63,7 +64,7 @@ class OtherWorktree:
         if not self.top.is_dir():
             yield "", "is gone"
             return
-        if read_plain_file(self.git_dir / "HEAD") != self.head:
+        if head_of(self.git_dir, self.frame.common_dir) != self.head:
             yield "HEAD", "names another branch or commit"
         if self.index is None:
             return
@@ -161,7 +162,7 @@ def other_worktrees(
         files_left -= len(files or ())
         found.append(
             OtherWorktree(
-                *(top, git_dir, frame, read_plain_file(git_dir / "HEAD")),
+                *(top, git_dir, frame, head_of(git_dir, common_dir)),
                 index=index if compared else None,
                 files=files,
                 writers=locks.times_taken(top),

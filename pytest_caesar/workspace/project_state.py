@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +23,18 @@ from pytest_caesar.workspace.baseline_tree import (
 from pytest_caesar.workspace.file_systems import times_tell
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.index_changes import index_changes
-from pytest_caesar.workspace.index_file import without_bits
-from pytest_caesar.workspace.naming import OWN_FOLDERS, shown
+from pytest_caesar.workspace.index_file import GITLINK_MODE, read_index, without_bits
+from pytest_caesar.workspace.naming import OWN_FOLDERS, named, shown
 from pytest_caesar.workspace.observer import Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.other_worktrees import OtherWorktree, other_worktrees
 from pytest_caesar.workspace.path_states import look_at, same
-from pytest_caesar.workspace.remembered_files import PathState
+from pytest_caesar.workspace.remembered_files import InsideState, PathState
+from pytest_caesar.workspace.repositories_inside import (
+    Inside,
+    differences,
+    head_of,
+    is_repository,
+)
 from pytest_caesar.workspace.repository_state import EMPTY_TREES, Checkout, read_rules
 from pytest_caesar.workspace.state_before import (
     Snapshot,
@@ -50,14 +56,16 @@ class OwnCheckout:
 
     Attributes:
         snapshot: its index, rules and configuration.
-        head: what its HEAD said.
+        head: what its HEAD said, and the branch that it named.
         differing: paths that were not as the index says already, and their state.
+        inside: repositories in it, submodules among them.
         writers: how often somebody worked in place there.
     """
 
     snapshot: Snapshot
-    head: bytes | None
+    head: tuple[bytes | None, ...]
     differing: dict[bytes, PathState]
+    inside: dict[bytes, InsideState]
     writers: int
 
     @classmethod
@@ -75,8 +83,9 @@ class OwnCheckout:
                 differing = look.finish().differing
         return cls(
             snapshot,
-            read_plain_file(snapshot.git_dir / "HEAD"),
+            head_of(snapshot.git_dir, snapshot.common_dir),
             look_at(snapshot.top, differing),
+            _inside(snapshot, differing),
             locks.times_taken(snapshot.top),
         )
 
@@ -84,12 +93,12 @@ class OwnCheckout:
         """Yield what is different now: a path, and what happened to it."""
         before, snapshot = self.differing, self.snapshot
         scan = look.finish()
-        found = scan.differing
-        now = look_at(snapshot.top, {*before, *found}, beside=before)
-        for path in sorted({*before, *found}):
+        there = scan.differing
+        now = look_at(snapshot.top, {*before, *there}, beside=before)
+        for path in sorted({*before, *there}):
             if path in before and same(before[path], now[path]):
                 continue
-            if path in before and path not in found and path not in scan.tracked:
+            if path in before and path not in there and path not in scan.tracked:
                 told = "went back to what git has" if now[path].exists else "was deleted"
             elif not now[path].exists:
                 told = "was deleted"
@@ -97,11 +106,33 @@ class OwnCheckout:
                 is_new = path not in before and path not in scan.tracked
                 told = "was created" if is_new else "was modified"
             yield os.fsdecode(path), told
+        looking = Inside(snapshot)
+        for path, state in self.inside.items():
+            folder = snapshot.top / os.fsdecode(path)
+            if is_repository(folder) and (
+                found := differences(state, looking.state(folder, state))
+            ):
+                yield os.fsdecode(path) + "/", f"was modified ({named(found)})"
         index = read_plain_file(snapshot.git_dir / "index", MAX_INDEX_BYTES) or b""
         for path in index_changes(snapshot, snapshot.first_index, index):
             yield os.fsdecode(path), "has another entry in the index"
-        if read_plain_file(snapshot.git_dir / "HEAD") != self.head:
+        if head_of(snapshot.git_dir, snapshot.common_dir) != self.head:
             yield "HEAD", "names another branch or commit"
+
+
+def _inside(snapshot: Snapshot, differing: Iterable[bytes]) -> dict[bytes, InsideState]:
+    """Look into the repositories that lie in a checkout."""
+    paths = {path[:-1] for path in differing if path.endswith(b"/")}
+    if GITLINK_MODE in snapshot.index:
+        entries = read_index(snapshot.index) or ()
+        paths |= {entry.path for entry in entries if entry.mode == 0o160000}
+    looking = Inside(snapshot)
+    folders = {path: snapshot.top / os.fsdecode(path) for path in sorted(paths)}
+    return {
+        path: looking.state(folder)
+        for path, folder in folders.items()
+        if is_repository(folder) and not is_within(path, snapshot.excluded)
+    }
 
 
 class _Look:

@@ -59,7 +59,7 @@ class Inside:
         names = set(sorted(names)[:MAX_FILES])
         earlier = before.inside if before is not None else {}
         return InsideState(
-            _head(git_dir),
+            head_of(git_dir),
             _own(git_dir),
             rules,
             look_at(folder, names, beside=before.files if before is not None else None),
@@ -150,15 +150,20 @@ def is_repository(folder: Path) -> bool:
     return not folder.is_symlink() and git_dir_of(folder) is not None
 
 
-def _head(git_dir: Path | None) -> tuple[bytes | None, ...]:
-    """Return what HEAD says, and what the branch says that it names."""
+def head_of(git_dir: Path | None, common: Path | None = None) -> tuple[bytes | None, ...]:
+    """Return what HEAD says, and what the branch says that it names.
+
+    Args:
+        git_dir: git directory of a checkout, or None.
+        common: the one that it shares with others, where branches are.
+    """
     if git_dir is None:
         return ()
     text = read_plain_file(git_dir / "HEAD", 4096)
     name = os.fsdecode((text or b"").strip()).removeprefix("ref: ")
     if not text or not text.startswith(b"ref: ") or ".." in name or name.startswith("/"):
         return (text,)
-    return (text, read_plain_file(git_dir / name, 4096))
+    return (text, read_plain_file((common or git_dir) / name, 4096))
 
 
 def _own(git_dir: Path | None) -> tuple[object, ...]:

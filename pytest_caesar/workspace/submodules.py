@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.index_file import GITLINK_MODE
 from pytest_caesar.workspace.integrity import find_forged_trees
 from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
@@ -15,9 +16,6 @@ from pytest_caesar.workspace.repository_state import Checkout
 from pytest_caesar.workspace.rules import merge_attribute_rules, merge_ignore_rules
 from pytest_caesar.workspace.state_before import Snapshot, read_plain_file
 
-_GITLINK_MODE = b"\0\0\xe0\0"
-"""Mode of a submodule as the index holds it."""
-
 
 def states(checkout: Checkout, index: bytes, config: bytes) -> dict[bytes, tuple[str, str]]:
     """Return commit and state of each submodule of the checkout, by path.
@@ -25,7 +23,7 @@ def states(checkout: Checkout, index: bytes, config: bytes) -> dict[bytes, tuple
     A state is "" for an empty folder, "checked out", or a description of what lies there
     instead of the commit that the superproject names.
     """
-    if _GITLINK_MODE not in index:
+    if GITLINK_MODE not in index:
         return {}
     records = Git(checkout.top).run("ls-files", "-z", "--stage").records
     links = {

@@ -184,3 +184,16 @@ def test_a_project_that_is_gone_is_told(repo: Repository) -> None:
     workspace.path.rename(repo.path.parent / "kept")
     sh("rm -r repo", repo.path.parent)
     assert "project-unverified" in codes(observe(workspace))
+
+
+def test_repositories_inside_the_projects_own_checkout_are_compared(repo: Repository) -> None:
+    sh("git init -q vendor; echo 1 > vendor/x", repo.path)
+    workspace = prepare(ask(repo))
+    sh("echo 2 > vendor/x", repo.path)
+    assert beside(observe(workspace)) == {"vendor/": "was modified (x modified)"}
+
+
+def test_a_commit_in_the_projects_own_checkout_is_told(repo: Repository) -> None:
+    workspace = prepare(ask(repo))
+    sh("git commit -qm more --allow-empty", repo.path)
+    assert beside(observe(workspace)) == {"HEAD": "names another branch or commit"}
