@@ -178,6 +178,8 @@ CODES: dict[str, str] = {
     # mailbox and channel
     "question-invalid": "A file in questions/ is not a question and was not read as one.",
     "answer-invalid": "A file in answers/ is neither an answer nor a note, and reached nobody.",
+    "recording-not-hidden": "A secret is a short or common word, and stands in the recorded patch.",
+    "recording-replaced": "What looks like a secret was replaced in the recorded patch.",
     "answer-stale": "An answer file is older than the question of its name, and no answer to it.",
     "answer-outside-options": "A question was answered with none of the options it gave.",
     "request-unanswerable": "A request over the channel had an id that no answer can carry.",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import Reading, read_bounded
 from pytest_caesar.recordings.patches import check_binaries, hide_patch
 from pytest_caesar.recordings.placeholders import Places
@@ -18,6 +19,8 @@ from pytest_caesar.recordings.recording import (
     mapped,
     outcome_value,
 )
+from pytest_caesar.recordings.redaction import is_common
+from pytest_caesar.recordings.secret_forms import forms_in
 from pytest_caesar.runs.run import Run
 
 MAX_RECORDED_BYTES = 16 * 2**20
@@ -62,7 +65,8 @@ def capture(
     places = Places({**folders, **homes}, task_id=run.task.id, secrets=secrets)
     # The user's home may be as short as /root, which an agent writes for reasons of its own.
     own = {name: path for name, path in folders.items() if name != "home"}
-    patch_places = Places({**own, **homes}, task_id=run.task.id, secrets=secrets)
+    kept = {name: value for name, value in secrets.items() if not is_common(value)}
+    patch_places = Places({**own, **homes}, task_id=run.task.id, secrets=kept)
     check_binaries(run, patch_places)
 
     def hidden(name: str, data: bytes) -> bytes:
@@ -96,6 +100,36 @@ def capture(
         programs=done.programs,
         written=done.written,
         files=done.files,
+    )
+
+
+def told_of(run: Run, secrets: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """Say what of the patch could not be hidden, and what was replaced in it by its look."""
+    patch = bytes(run.patch)
+    common = [
+        name
+        for name, value in secrets.items()
+        if is_common(value) and value.encode("utf-8", "surrogateescape") in patch
+    ]
+    found = [
+        Diagnostic(
+            code="recording-not-hidden",
+            message=f"the value of {name} stands in the recorded patch: it is short or a common "
+            "word, and is not cut out of code",
+        )
+        for name in common
+    ]
+    added = b"\n".join(line for line in patch.split(b"\n") if line.startswith(b"+"))
+    return (
+        *found,
+        *(
+            Diagnostic(
+                code="recording-replaced",
+                message=f"what looks like a secret ({name}) was replaced in the recorded patch; "
+                "play-back writes the placeholder",
+            )
+            for name in forms_in(added)
+        ),
     )
 
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.starting import Start, run_agent
 from pytest_caesar.programs.programs import Programs
 from pytest_caesar.recordings import storage
-from pytest_caesar.recordings.capture import AGENT_HOME, UnfitError, capture
+from pytest_caesar.recordings.capture import AGENT_HOME, UnfitError, capture, told_of
 from pytest_caesar.recordings.errors import (
     RecordingMismatchError,
     RecordingMissingError,
@@ -33,6 +34,10 @@ from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.values import Workspace
 
 Mode = Literal["none", "once", "all"]
+
+
+class RecordingWarning(UserWarning):
+    """A recording holds, or lacks, what its reader would not expect."""
 
 
 class Cassette:
@@ -232,7 +237,11 @@ class RecordedAgent:
                 remedy="mend that, or run the test with --caesar-record=off",
             )
             self.cassette.problems.append(str(problem))
-        return run
+            return run
+        told = told_of(run, self._secrets)
+        for item in told:
+            warnings.warn(f"{run.task.id}: {item.message}", RecordingWarning, stacklevel=2)
+        return replace(run, diagnostics=(*run.diagnostics, *told)) if told else run
 
     def _unscripted(self, run: Run) -> bool:
         unscripted = self.answers.unscripted if self.answers is not None else ()

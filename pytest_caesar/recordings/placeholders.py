@@ -16,6 +16,12 @@ from typing import Any
 from urllib.parse import quote
 
 from pytest_caesar.recordings.redaction import disguises, parts_of
+from pytest_caesar.recordings.secret_forms import (
+    hide_forms,
+    hide_split,
+    unwrapped,
+    written,
+)
 
 _OPEN = b"{{caesar:"
 _SECRET = _OPEN + b"secret:"
@@ -53,6 +59,11 @@ class Places:
             placeholder = f"{{{{caesar:secret:{_plain(name)}}}}}".encode()
             for part in parts_of(value):
                 found += [_Spelling(raw, placeholder, bounded=False) for raw in disguises(part)]
+        self._written = [
+            (written(part), part, f"{{{{caesar:secret:{_plain(name)}}}}}".encode())
+            for name, value in secrets.items()
+            for part in sorted(parts_of(value), key=len, reverse=True)
+        ]
         self._values = {name.encode(): os.fsencode(path) for name, path in folders.items()}
         self._values[b"task-id"] = task_id.encode()
         shown: dict[bytes, bytes] = {}
@@ -72,9 +83,14 @@ class Places:
         """Return bytes with placeholders; ``show`` gives them back, but for secrets."""
         # Most of it is in none of the files, and looking for a word is far quicker than a pattern.
         present = [raw for raw in self._shown if raw in data]
-        if not present:
-            return data
-        return self._pattern(present).sub(lambda match: self._shown[match[0]], data)
+        if present:
+            data = self._pattern(present).sub(lambda match: self._shown[match[0]], data)
+        flat = unwrapped(data) if self._written else b""
+        for finder, part, placeholder in self._written:
+            if finder.may_stand_in(data, flat):
+                data = finder.replace(data, placeholder)
+            data = hide_split(data, part, placeholder)
+        return hide_forms(data, _SECRET + b"%s}}")
 
     def show(self, data: bytes) -> bytes:
         """Put back what placeholders stand for, here and now.
@@ -88,6 +104,9 @@ class Places:
         """Return the name of the variable whose value stands in bytes, or None."""
         for raw, placeholder in self._shown.items():
             if placeholder.startswith(_SECRET) and raw in data:
+                return placeholder[len(_SECRET) : -2].decode()
+        for finder, _, placeholder in self._written:
+            if finder.stands_in(data):
                 return placeholder[len(_SECRET) : -2].decode()
         return None
 

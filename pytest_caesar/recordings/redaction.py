@@ -15,6 +15,11 @@ MIN_SECRET = 8
 MIN_LINE = 16
 """Characters of a line of a secret that is one by itself."""
 
+COMMON = 10
+"""Characters below which a value may stand in code by chance."""
+
+_WORD = re.compile(r"[a-z]+\d{0,4}|[A-Z][a-z]+\d{0,4}|[A-Z]+\d{0,4}")
+
 _NAME = re.compile(
     r"KEY(?!BOARD|MAP)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR)|PRIVATE|COOKIE|WEBHOOK"
     r"|(?<!BY)(?<!COM)PASS(?![A-Z])|_PWD$|(?:^|_)(?:PAT|DSN|CREDS?)$"
@@ -41,6 +46,14 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
         if secret is not None and _is_significant(secret.strip()):
             found[name] = secret
     return found
+
+
+def is_common(secret: str) -> bool:
+    """Say whether a secret is a word that code may hold for reasons of its own.
+
+    Cut out of code it would be missing there, and so it is told instead.
+    """
+    return len(secret) < COMMON or _WORD.fullmatch(secret) is not None
 
 
 def parts_of(secret: str) -> list[str]:
