@@ -16,6 +16,7 @@ from caesar_agent.mailbox.question_events import MailboxEvents
 from caesar_agent.mailbox.reader import MAX_DIAGNOSTICS, AskedQuestion
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.supervision.cancellation import Cancellation
+from pytest_caesar.supervision.pace import interval
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -110,7 +111,7 @@ class QuestionResponder:
             now = monotonic()
             seen = now if self._due or len(self._known) != before else seen
             # An agent that never asks costs next to nothing; one that asks hears at once.
-            pause(min(0.02, max(0.002, (now - seen) / 200)))
+            pause(interval(min(0.02, max(0.002, (now - seen) / 200))))
 
     def _pump(self) -> None:
         for question in self._mailbox.questions():

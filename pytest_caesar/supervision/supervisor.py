@@ -32,6 +32,7 @@ from pytest_caesar.supervision.monitors.monitor import (
 )
 from pytest_caesar.supervision.monitors.process_tree import can_adopt
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
+from pytest_caesar.supervision.pace import interval
 from pytest_caesar.supervision.processes import Process
 from pytest_caesar.supervision.reaper import GoneError, Reaper, ReaperError, shared_reaper
 from pytest_caesar.supervision.start_errors import check_arguments, explain, find_program
@@ -41,7 +42,8 @@ GRACE: Final = 5.0
 LINGER: Final = 5.0
 """Seconds that an agent may go on after its report was last written before it is ended."""
 POLL: Final = 0.05
-"""Seconds between two looks at ``cancelled``, ``delivered`` and ``on_poll``; an end is noticed at once."""
+"""Seconds between two looks at ``cancelled``, ``delivered`` and ``on_poll``, longer for many agents
+at once (``pace``); an end is noticed at once."""
 START_WAIT: Final = 60.0
 """Seconds that a start may take: a busy machine, never an agent, can need them."""
 MAX_WAKES: Final = 20
@@ -232,7 +234,7 @@ class _Run:
         last: object = None
         since = 0.0
         while True:
-            message = link.receive(POLL)
+            message = link.receive(interval(POLL))
             if message is not None:
                 if self._ends_with(message):
                     break

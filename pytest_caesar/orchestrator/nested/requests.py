@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from caesar_agent.clock import monotonic
 from caesar_agent.console import printable
 from caesar_agent.delegating import MAX_RESULT_BYTES, REQUESTS, RESULTS
 from caesar_agent.diagnostics import Diagnostic
@@ -17,6 +19,9 @@ from caesar_agent.mailbox.errors import UnsafeMailboxError
 from caesar_agent.mailbox.reader import Attempts, Broken
 from caesar_agent.mailbox.values import is_valid_id
 from caesar_agent.task_directory import TaskDirectory
+
+COARSE = 1.0
+"""Seconds that a folder must have stood still before its time is believed."""
 
 MAX_DIAGNOSTICS = 20
 """Most findings about the requests of one task."""
@@ -37,6 +42,10 @@ class NestedRequests:
         self._seen: set[str] = set()
         self._attempts = Attempts()
         self._found: dict[tuple[str, str], Diagnostic] = {}
+        self._folder = os.fspath(self._path / REQUESTS)
+        self._signature: tuple[int, ...] = ()
+        self._since = 0.0
+        self._settled = False
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -53,6 +62,8 @@ class NestedRequests:
         Args:
             final: nobody writes any more, so that what cannot be read now is broken.
         """
+        if not final and self._nothing_new():
+            return ()
         try:
             return self._new(final=final)
         except UnsafeMailboxError as error:
@@ -84,6 +95,19 @@ class NestedRequests:
             self._note("delegation-unsafe", RESULTS, f"an answer cannot be written: {error}")
             return False
 
+    def _nothing_new(self) -> bool:
+        """Tell, by one look at the folder, that it is as it was when all in it had been read."""
+        now = monotonic()
+        try:
+            found = os.stat(self._folder, follow_symlinks=False)  # noqa: PTH116 - some fifty times a second
+        except OSError:
+            return False
+        signature = (found.st_ino, found.st_mode, found.st_mtime_ns, found.st_ctime_ns)
+        if signature != self._signature:
+            self._signature, self._since, self._settled = signature, now, False
+        # Two changes within one tick of the file system's clock look like one.
+        return self._settled and now - self._since > COARSE
+
     def _new(self, *, final: bool) -> tuple[DelegationFile, ...]:
         with files.folder(self._directory, REQUESTS) as folder:
             if folder is None:
@@ -99,6 +123,9 @@ class NestedRequests:
                     self._seen.add(request.id)
                     written = files.signature(folder, name) or (0, 0, 0, 0)
                     new.append((written[2], request))
+            self._settled = not more and all(
+                name.startswith(".") or name.removesuffix(".json") in self._seen for name in found
+            )
             if more:
                 problem = "it holds more files than are looked at; the rest is left aside"
                 self._note("delegation-invalid", REQUESTS, f"{REQUESTS}/: {problem}")

@@ -26,6 +26,7 @@ from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.nested.permission import Asker, Mode, refuse
 from pytest_caesar.orchestrator.nested.requests import NestedRequests
 from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision.pace import interval
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -197,7 +198,7 @@ class NestedServer:
             now = monotonic()
             seen = now if self._running or self._waiting else seen
             # An agent that never asks costs next to nothing; one that asks is heard at once.
-            self._stop.wait(min(0.02, max(0.002, (now - seen) / 200)))
+            self._stop.wait(interval(min(0.02, max(0.002, (now - seen) / 200))))
 
     def _wind_up(self) -> None:
         for errand in self._running:
