@@ -43,7 +43,7 @@ def make_task(folder: Path, **fields: object) -> Path:
         "mode": "write",
         "isolation": "inplace",
         "workspace": str(folder),
-        "deadline_ms": 60_000,
+        "deadline_ms": 600_000,
         "report_path": str(folder / "report.json"),
         "events_path": str(folder / "events.jsonl"),
         **fields,

@@ -173,10 +173,27 @@ class Flaw:
     Attributes:
         scenario: where it shows.
         steps: what the agent does there; elsewhere it does right.
+        dialect: of what it prints.
     """
 
     scenario: str = "plain"
     steps: Steps
+    dialect: str | None = None
+
+
+def ran(exit_code: int) -> Step:
+    """Print, as codex does, that the tests were run."""
+    item = {"id": "item_1", "type": "command_execution", "command": "make test"}
+    ends = {"aggregated_output": "", "exit_code": exit_code}
+    ends["status"] = "failed" if exit_code else "completed"
+    start = {"type": "item.started", "item": {**item, "status": "in_progress"}}
+    end = {"type": "item.completed", "item": {**item, **ends}}
+    return fake.print(f"{json.dumps(start)}\n{json.dumps(end)}\n")
+
+
+TESTED = fake.report(
+    "success", "Done.", **FULL, commands_run=[{"command": "make test", "exit_code": 0}]
+)
 
 
 def broken(scenario: str) -> Flaw:
@@ -245,6 +262,7 @@ FLAWS: Mapping[str, Flaw] = {
     "REPORT-015": Flaw(
         scenario="offered channel", steps=(WRITE, call("submit_report", {"status": "success"}))
     ),
+    "REPORT-016": Flaw(steps=(ran(1), *WORK, TESTED), dialect="codex"),
     "CHANGES-001": reported(changes=[OUT, ("other.txt", "created")]),
     "CHANGES-002": Flaw(
         steps=(*RIGHT[:-1], fake.write("more.txt"), fake.report(changes=[OUT], **FULL)),

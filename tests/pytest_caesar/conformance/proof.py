@@ -20,10 +20,11 @@ class Proof(ScenarioCache):
 
     def agent_for(self, scenario: str) -> AgentTarget:
         steps: tuple[Step, ...] = right(scenario)
+        dialect = None
         if self.flaw is not None and self.flaw.scenario == scenario:
-            steps = self.flaw.steps
+            steps, dialect = self.flaw.steps, self.flaw.dialect
         assert isinstance(self.folder, Path)
-        return FakeAgents(self.folder / "agents" / scenario)(*steps)
+        return FakeAgents(self.folder / "agents" / scenario)(*steps, dialect=dialect)
 
 
 def proof(folder: Path, flaw: Flaw | None = None) -> Proof:

@@ -92,3 +92,47 @@ def test_an_agent_on_the_sdk_narrates_and_asks(pytester: pytest.Pytester, run: R
     result = run("--caesar-agent=./agent.py", "--caesar-conformance", "-m", "narrated or dialogue")
 
     assert int(verdict(result)[2]) > 10
+
+
+PYTHON = f"""#!{sys.executable}
+import json, os, sys
+
+with open(os.environ["CAESAR_TASK_FILE"], encoding="utf-8") as file:
+    task = json.load(file)
+if task.get("protocol") != "caesar.task/v1":
+    sys.exit("agent.py: I read caesar.task/v1 and nothing else")
+report = {{"protocol": "caesar.report/v1", "task_id": task["id"], "status": "success",
+          "summary": "Handled: " + task["objective"]}}
+place = os.environ["CAESAR_REPORT_PATH"]
+with open(place + ".new", "w", encoding="utf-8") as file:
+    json.dump(report, file)
+os.replace(place + ".new", place)
+"""
+
+PERL = r"""#!/usr/bin/env perl
+use strict; use warnings; use JSON::PP;
+open my $in, '<:raw', $ENV{CAESAR_TASK_FILE} or die "agent.pl: no task: $!\n";
+my $task = decode_json(do { local $/; <$in> });
+die "agent.pl: I read caesar.task/v1 and nothing else\n" if $task->{protocol} ne 'caesar.task/v1';
+my $place = $ENV{CAESAR_REPORT_PATH};
+open my $out, '>:raw', "$place.new" or die "agent.pl: $!\n";
+print $out encode_json({protocol => 'caesar.report/v1', task_id => $task->{id},
+  status => 'success', summary => "Handled: $task->{objective}"});
+close $out or die "agent.pl: $!\n";
+rename "$place.new", $place or die "agent.pl: $!\n";
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("agent.py", PYTHON), ("agent.pl", PERL)])
+def test_a_program_without_a_library_passes_all_that_it_can(
+    pytester: pytest.Pytester, run: Runs, name: str, text: str
+) -> None:
+    if name == "agent.pl" and shutil.which("perl") is None:
+        pytest.skip("Perl is not installed: apt install perl")
+    path = pytester.path / name
+    path.write_text(text)
+    path.chmod(0o755)
+
+    result = run(f"--caesar-agent=./{name}", "--caesar-conformance", "-k", "TASK or REPORT")
+
+    assert int(verdict(result)[2]) > 14

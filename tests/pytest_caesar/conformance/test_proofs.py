@@ -10,10 +10,10 @@ import pytest
 
 from pytest_caesar.conformance.checks.questions import NoServerError
 from pytest_caesar.conformance.judging import CHECKS, judge
-from pytest_caesar.conformance.requirements import EVERY, REQUIREMENTS, Requirement
+from pytest_caesar.conformance.requirements import EVERY, REQUIREMENTS, TITLES, of_contract
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.fake_agent.agent import FakeAgents, Step
-from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE
+from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, RIGHT, TESTED, Flaw, ran
 from tests.pytest_caesar.conformance.proof import SETTINGS, Proof, proof
 
 ROOT_ONLY = {"SURROUNDINGS-004": "root may write everywhere"} if os.geteuid() == 0 else {}
@@ -23,14 +23,28 @@ def test_there_is_a_proof_for_every_check() -> None:
     assert FLAWS.keys() == CHECKS.keys()
 
 
-@pytest.mark.parametrize("requirement", EVERY.values(), ids=EVERY)
-def test_a_right_agent_passes(
-    requirement: Requirement, right_one: Proof, right_at_units: Proof
-) -> None:
-    judgement = judge(requirement, right_at_units if requirement.contract == "va" else right_one)
+UNSEEN = {"REPORT-016": "not exercised"}  # nobody watches the commands of these agents
 
-    expected = "not exercised" if requirement.id in ROOT_ONLY else "passed"
-    assert (judgement.outcome, judgement.message if expected == "passed" else "") == (expected, "")
+
+@pytest.mark.parametrize("contract", TITLES)
+def test_a_right_agent_passes(contract: str, right_one: Proof, right_at_units: Proof) -> None:
+    cache = right_at_units if contract == "va" else right_one
+
+    judgements = {name: judge(one, cache) for name, one in of_contract(contract).items()}
+
+    open_ones = dict.fromkeys(ROOT_ONLY, "not exercised") | UNSEEN
+    wrong = {
+        name: f"{one.outcome}: {one.message}"
+        for name, one in judgements.items()
+        if one.outcome != open_ones.get(name, "passed")
+    }
+    assert wrong == {}
+
+
+def test_commands_that_were_seen_to_end_as_declared_pass(tmp_path: Path) -> None:
+    flaw = Flaw(steps=(ran(0), *RIGHT[:-1], TESTED), dialect="codex")
+
+    assert judge(EVERY["REPORT-016"], proof(tmp_path, flaw)).outcome == "passed"
 
 
 @pytest.mark.parametrize("name", FLAWS)
