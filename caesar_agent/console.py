@@ -18,9 +18,13 @@ _UNSAFE = re.compile(
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+_ORDERS = re.compile(r"(?<!\S)::(?=[A-Za-z])|##(?=\[|vso\[|teamcity\[)")
+"""What CI services obey in a log: GitHub's ``::error::`` behind blanks, ``##[error]`` of GitHub and
+Azure and ``##teamcity[`` anywhere. A word may be folded to the start of a line."""
+
 
 def printable(text: str, *, limit: int | None = None, keep: str = "") -> str:
-    r"""Escape what a terminal would act on, as ``\x1b`` or ``\u2028``.
+    r"""Escape what a terminal or a CI service would act on, as ``\x1b`` or ``\u2028``.
 
     Args:
         text: anything, from anybody; lone surrogates included.
@@ -33,6 +37,7 @@ def printable(text: str, *, limit: int | None = None, keep: str = "") -> str:
         cut = len(text) - limit
         text = text[:limit]
     safe = _UNSAFE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+    safe = _ORDERS.sub(lambda match: r"\x3a:" if match[0] == "::" else r"#\x23", safe)
     return f"{safe}… ({cut} more characters)" if cut else safe
 
 

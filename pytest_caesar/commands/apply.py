@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from caesar_agent.commands.dispatcher import Subparsers
 
 
+LAYOUT = "\n\t"
+"""What stays as it is in a message of several lines."""
+
+
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
@@ -54,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         written = apply_patch(repository, record.patch)
     except ApplyError as error:
-        sys.stderr.write(f"pytest-caesar: {error}\n")
+        sys.stderr.write(f"pytest-caesar: {printable(str(error), keep=LAYOUT)}\n")
         return 1
     where = printable(str(repository))
     if written:

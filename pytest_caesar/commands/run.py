@@ -17,6 +17,7 @@ from caesar_agent.documents.event import Event
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.config import parse_duration
 from pytest_caesar.agents.selection import select
+from pytest_caesar.commands.apply import LAYOUT
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.commands.run_page import describe_run, show_how_to_answer, width_of
 from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, interrupted_run_of
@@ -142,7 +143,7 @@ def _show_failure(args: argparse.Namespace, error: CaesarError, code: int) -> in
         failure = failure_as_json(error, agent=args.agent)
         failure["error"]["message"] = in_options(failure["error"]["message"])
         return _print(_as_json(failure), code)
-    tell(f"pytest-caesar: {in_options(str(error))}\n")
+    tell(f"pytest-caesar: {printable(in_options(str(error)), keep=LAYOUT)}\n")
     return code
 
 

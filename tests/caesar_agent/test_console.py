@@ -59,3 +59,20 @@ def test_blanks_are_squeezed_and_what_is_cut_shows() -> None:
     assert one_line(" a \n\n  b ") == "a b"
     assert one_line("x" * 50, limit=10) == "xxxxxxxxx…"
     assert one_line("x" + " " * 1000 + "y", limit=10).endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error::x", "\\x3a:error::x"),
+        ("a\n \t::set-output name=x::y", "a\n \t\\x3a:set-output name=x::y"),
+        ("folded here ::add-mask::x", "folded here \\x3a:add-mask::x"),
+        (
+            "x ##[error]y ##vso[task] ##teamcity[a",
+            "x #\\x23[error]y #\\x23vso[task] #\\x23teamcity[a",
+        ),
+        ("std::vector, ::1, ## heading", "std::vector, ::1, ## heading"),
+    ],
+)
+def test_what_a_ci_service_obeys_is_escaped(text: str, shown: str) -> None:
+    assert printable(text, keep="\n\t") == shown
