@@ -23,7 +23,7 @@ class Judgement:
 
     Attributes:
         outcome: ``error`` is given by whoever runs the check, never by the check itself.
-        message: what was found and what to mend; "" where it passed.
+        message: what was found and how to fix it; "" where it passed.
     """
 
     outcome: Outcome
@@ -34,7 +34,7 @@ PASSED = Judgement(outcome="passed")
 
 
 def failed(message: str) -> Judgement:
-    """Return that the agent breaks the requirement; say what to mend."""
+    """Return that the agent breaks the requirement; say how to fix it."""
     return Judgement(outcome="failed", message=message)
 
 
