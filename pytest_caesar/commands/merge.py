@@ -15,6 +15,7 @@ from pytest_caesar.reporting.page.page import render
 from pytest_caesar.reporting.results.cases import cases_of
 from pytest_caesar.reporting.results.document import as_bytes
 from pytest_caesar.reporting.results.merging import merge
+from pytest_caesar.trials.document import merged as merged_trials
 
 if TYPE_CHECKING:
     from caesar_agent.commands.dispatcher import Subparsers
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             sys.stderr.write(f"pytest-caesar: --{name} and --{name}-into belong together\n")
             return 2
     shards = [(str(path), read_results(path)) for path in args.shards]
-    merged = merge(shards, judge=lambda found: [dict(one) for one in found], expect=args.expect)
+    merged = merge(shards, judge=merged_trials, expect=args.expect)
     problems = list(merged.problems)
     if args.kept:
         problems += merge_kept(args.kept, args.kept_into)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from pytest_caesar.reporting.page.changes import usage
@@ -113,7 +114,8 @@ def table(cases: Sequence[Case], beside: Mapping[tuple[str, str], str]) -> Table
     agents = tuple(dict.fromkeys(case.agent for case in cases))
     tests = dict.fromkeys(case.test for case in cases)
     cells = {case.key: cell(case, beside.get(case.key, "")) for case in cases}
-    matrix = 2 <= len(agents) <= 6 and 2 * len(cells) > len(agents) * len(tests) > len(tests)
+    # Worth it only where most of its fields are filled.
+    matrix = 2 <= len(agents) <= 6 and 3 * len(cells) > 2 * len(agents) * len(tests)
     if matrix:
         rows = [
             _row(test, tuple((agent, cells.get((test, agent))) for agent in agents))
@@ -263,10 +265,19 @@ def facts(document: Mapping[str, Any], cases: Sequence[Case]) -> tuple[tuple[str
         ("started", as_text(session.get("started_at")).replace("T", " ").partition(".")[0].removesuffix("Z") + " UTC" if session.get("started_at") else ""),
         ("took", seconds(as_number(session.get("duration")))),
         ("with", ", ".join(f"{name} {version}" for name, version in versions.items())),
-        ("shards", ", ".join(as_text(one.get("name")) for one in shards)),
+        ("sessions", ", ".join(_short([as_text(one.get("name")) for one in shards]))),
         ("other tests", _others(document, cases)),
     )  # fmt: skip
     return tuple((name, line(value, limit=600)) for name, value in found if value)
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Return names of files without the folders that they have in common."""
+    parts = [PurePosixPath(name).parts for name in names]
+    common = 0
+    while all(len(one) > common + 1 for one in parts) and len({one[common] for one in parts}) == 1:
+        common += 1
+    return ["/".join(one[common:]) for one in parts]
 
 
 def _others(document: Mapping[str, Any], cases: Sequence[Case]) -> str:

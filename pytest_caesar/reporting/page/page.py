@@ -119,6 +119,7 @@ def _template() -> jinja2.Template:
     )
     environment.filters["plural"] = plural
     environment.filters["marked"] = _marked
+    environment.filters["line"] = line
     return environment.get_template("page.html.jinja")
 
 

@@ -109,6 +109,13 @@ class RunView:
     where: tuple[tuple[str, str], ...]
     error: str
 
+    @property
+    def word(self) -> str:
+        """The status, with what became of the process where the two do not fit."""
+        if self.good or self.status != "success":
+            return self.status
+        return f"{self.status}, process {self.process.partition(',')[0]}"
+
 
 def run_view(run: Mapping[str, Any], *, depth: int = 0) -> RunView:
     """Return what the page shows of one delegation.

@@ -53,7 +53,7 @@ def run_entry(test: str, status: str = "success", **fields: Any) -> dict[str, An
         "log_bytes": 13,
         "patch": "diff --git a/src/a.py b/src/a.py\nindex 1..2 100644\n--- a/src/a.py\n"
         "+++ b/src/a.py\n@@ -1,2 +1,2 @@\n def parse(s):\n-    return s[0]\n+    return s[:1]\n",
-        "patch_bytes": 150,
+        "patch_bytes": 147,
         "children": [],
         "task_dir": "/tmp/x/.caesar/tasks/t_0001",
         "workspace": "/tmp/x/.caesar/wt/t_0001",

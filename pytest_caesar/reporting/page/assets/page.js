@@ -21,7 +21,7 @@
     try { reveal(decodeURIComponent(raw)); } catch { /* not an encoding: no such place */ }
   };
   addEventListener("hashchange", follow);
-  follow();
+  addEventListener("DOMContentLoaded", () => { follow(); filter(); root.dataset.ready = ""; });
 
   // --- filter --------------------------------------------------------------------------
   const form = document.querySelector("form.scripted");
@@ -29,12 +29,19 @@
   const status = document.getElementById("shown");
   const toggles = all(".toggle input", form);
   const rows = all("#tests tbody tr").map((element) => ({ element, words: element.dataset.tone, text: element.textContent.toLowerCase() }));
-  const cases = all("#details > .case").map((element) => ({ element, words: element.dataset.tone, text: element.firstElementChild.textContent.toLowerCase() }));
+  let details = null;
+  const cases = () => {
+    // Made when they are all there; until then the table alone is filtered.
+    if (details === null && document.readyState !== "loading") {
+      details = all("#details > .case").map((element) => ({ element, words: element.dataset.tone, text: element.firstElementChild.textContent.toLowerCase() }));
+    }
+    return details ?? [];
+  };
   const filter = () => {
     const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const tones = new Set(toggles.filter((one) => one.checked).map((one) => one.value));
     let shown = 0;
-    for (const list of [rows, cases]) {
+    for (const list of [rows, cases()]) {
       for (const { element, words, text } of list) {
         const fits = words.split(" ").some((tone) => tones.has(tone)) && wanted.every((word) => text.includes(word));
         element.hidden = !fits;
@@ -97,5 +104,4 @@
       command.append(button);
     }
   }, true);
-  root.dataset.ready = "";
 })();
