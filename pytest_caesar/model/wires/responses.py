@@ -244,7 +244,16 @@ def read_answer(body: Json, turn: int) -> Answer:
     )
 
 
+_ERRORS = {
+    401: ("invalid_request_error", "invalid_api_key"),
+    404: ("invalid_request_error", "model_not_found"),
+    429: ("requests", "rate_limit_exceeded"),
+}
+"""Type and code of an error, by its status; some clients retry by the type."""
+
+
 def error(status: int, message: str) -> Json:
     """Return the body of an error."""
-    kind = "invalid_request_error" if status == 400 else "server_error"
-    return {"error": {"message": message, "type": kind, "param": None, "code": str(status)}}
+    other = ("invalid_request_error" if status < 500 else "server_error", None)
+    kind, code = _ERRORS.get(status, other)
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
