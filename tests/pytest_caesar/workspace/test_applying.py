@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -181,9 +182,12 @@ def test_work_goes_on_the_users_new_commits(project: Repository) -> None:
 
 
 def test_a_write_that_fails_half_way_is_taken_back(
-    project: Repository, monkeypatch: pytest.MonkeyPatch
+    project: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     patch = made_by(project, script("echo two > a.txt; rm doomed.txt; echo n > n.txt"))
+    room = tmp_path / "copies"
+    room.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(room))
     real = Git.run
 
     def run(self: Git, *arguments: str, **options: object) -> object:
@@ -197,6 +201,7 @@ def test_a_write_that_fails_half_way_is_taken_back(
 
     monkeypatch.setattr(Git, "run", run)
     assert "No space" in str(refused(project, patch))
+    assert list(room.iterdir()) == []  # the copies that it was taken back from
 
 
 def test_configuration_of_the_user_does_not_change_what_is_applied(

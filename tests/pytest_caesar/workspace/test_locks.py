@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.workspace.errors import BusyError
-from pytest_caesar.workspace.locks import acquire, release
+from pytest_caesar.workspace.locks import acquire, is_held, release
 
 
 @pytest.fixture
@@ -77,4 +77,28 @@ def test_whatever_the_note_says_the_refusal_can_be_read(
     with pytest.raises(BusyError) as caught:
         acquire(tmp_path / "tree", "t_2")
     assert caught.value.holder == holder
+    release(lock)
+
+
+def test_a_lock_is_given_back_also_where_its_note_cannot_be_removed(
+    note: Path, tmp_path: Path
+) -> None:
+    lock = acquire(tmp_path / "tree", "t_1")
+    note.unlink()
+    (note / "inside").mkdir(parents=True)
+
+    release(lock)
+
+    assert not is_held(tmp_path / "tree")
+    release(acquire(tmp_path / "tree", "t_2"))
+
+
+def test_a_refused_lock_leaves_the_one_that_is_held(note: Path, tmp_path: Path) -> None:
+    lock = acquire(tmp_path / "tree", "t_1")
+
+    with pytest.raises(BusyError, match="t_1"):
+        acquire(tmp_path / "tree", "t_2")
+
+    assert is_held(tmp_path / "tree")
+    assert json.loads(note.read_text())["task_id"] == "t_1"
     release(lock)

@@ -658,6 +658,45 @@ def test_touched_ignored_files_are_told_in_place(repo: Repository) -> None:
     assert codes(observation) == {"ignored-file-changed"}
 
 
+@pytest.mark.parametrize(
+    "odd",
+    ["rm a.env; mkfifo a.env", "rm a.env; mkdir a.env", "rm a.env", "rm a.env; ln -s / a.env"],
+)
+def test_an_odd_ignored_file_hides_no_other_one(repo: Repository, odd: str) -> None:
+    repo.commit({".gitignore": "*.env\n"})
+    for name in ("a.env", "b.env", "c.env"):
+        repo.write(name, "KEY=1\n")
+
+    observation = observed(repo, script(f"{odd}; echo KEY=2 > c.env"), isolation="inplace")
+
+    (found,) = [one for one in observation.diagnostics if one.code == "ignored-file-changed"]
+    assert ("a.env" in found.message, "b.env" in found.message, "c.env" in found.message) == (
+        True,
+        False,
+        True,
+    )
+
+
+def test_what_was_deleted_keeps_its_kind(repo: Repository) -> None:
+    def link(folder: Path) -> None:
+        (folder / "to-a").symlink_to("a.txt")
+
+    link(repo.path)
+    repo.git("add", "--all")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{repo.head},vendor")
+    repo.git("commit", "--quiet", "--message", "A link and a submodule")
+
+    observation = observed(
+        repo, script("rm -f to-a a.txt; git rm -q --cached vendor; rm -rf vendor; git commit -qm x")
+    )
+
+    assert {(one.path, one.action, one.kind) for one in observation.changes} == {
+        ("a.txt", "deleted", "file"),
+        ("to-a", "deleted", "symlink"),
+        ("vendor", "deleted", "submodule"),
+    }
+
+
 def test_the_task_directory_may_vanish(repo: Repository) -> None:
     observation = observed(
         repo,
