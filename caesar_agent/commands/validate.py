@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ VALID, INVALID, UNREADABLE = 0, 1, 2
 """Exit codes; of several files the highest counts."""
 
 STDIN = "-"
+
+SUFFIXES = (".json", ".jsonl")
+"""How the names of documents in a folder end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +137,19 @@ def add_parser(subparsers: Subparsers) -> None:
         "validate",
         help="say whether files are valid documents",
         description="Say of each file whether it is a valid document, and if not, where and why.",
-        epilog="exit code: 0 all valid, 1 some invalid, 2 some unreadable or of unknown kind",
+        epilog="A folder stands for every .json and .jsonl file in it, also further down. exit code: 0 all valid, 1 some invalid, 2 some unreadable or of unknown kind",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a document; - for stdin")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a document, or a folder; - for stdin"
+    )
     parser.add_argument(
         "--as",
         dest="kind",
         choices=tuple(KINDS),
         help="what the files are; by default the file's own protocol and name say it",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="what is odd and yet valid makes a file invalid too"
     )
     parser.add_argument(
         "--json", action="store_true", help="one JSON object for each file, one a line"
@@ -150,10 +159,22 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Validate the files and print one line for each."""
-    return max(_validate(path, args.kind, as_json=args.json) for path in args.files)
+    paths = [path for name in args.files for path in _files(name)]
+    return max(_validate(path, args.kind, as_json=args.json, strict=args.strict) for path in paths)
 
 
-def _validate(path: str, kind: str | None, *, as_json: bool) -> int:
+def _files(name: str) -> list[str]:
+    """Return the documents in a folder, also further down; a file, and an empty folder, itself."""
+    if name == STDIN or not Path(name).is_dir() or Path(name).is_symlink():
+        return [name]
+    found = []
+    for folder, folders, names in os.walk(name):
+        folders[:] = sorted(one for one in folders if one != ".git")
+        found += [str(Path(folder, one)) for one in sorted(names) if one.endswith(SUFFIXES)]
+    return found or [name]
+
+
+def _validate(path: str, kind: str | None, *, as_json: bool, strict: bool) -> int:
     data, problem = _read(path)
     if data is None:
         return _report(
@@ -166,13 +187,35 @@ def _validate(path: str, kind: str | None, *, as_json: bool) -> int:
         )
         problems = (*_broken(data), unknown)
         return _report(path, kind, UNREADABLE, Verdict(problems), as_json=as_json)
-    try:
-        verdict = KINDS[kind](data)
-    except DocumentError as error:
-        first = FieldProblem(error.code, error.where, error.problem)
-        verdict = Verdict(error.problems or (first,), count=error.count)
+    lines = path.endswith(".jsonl") and kind.startswith("va-")
+    verdict = _line_by_line(kind, data) if lines else _verdict(kind, data)
+    if strict and verdict.remarks:
+        verdict = Verdict((*verdict.problems, *verdict.remarks), count=verdict.count)
     code = INVALID if verdict.problems else VALID
     return _report(path, kind, code, verdict, as_json=as_json)
+
+
+def _verdict(kind: str, data: bytes) -> Verdict:
+    try:
+        return KINDS[kind](data)
+    except DocumentError as error:
+        first = FieldProblem(error.code, error.where, error.problem)
+        return Verdict(error.problems or (first,), count=error.count)
+
+
+def _line_by_line(kind: str, data: bytes) -> Verdict:
+    """Validate each line as a document of its own; a problem says which line it is in."""
+    problems: list[Diagnostic | FieldProblem] = []
+    remarks: list[Diagnostic] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            found = _verdict(kind, line)
+            problems += [
+                Diagnostic(code=one.code, message=_sentence(one), line=number)
+                for one in found.problems
+            ]
+            remarks += [replace(one, line=number) for one in found.remarks]
+    return Verdict(tuple(problems), tuple(remarks))
 
 
 def _broken(data: bytes) -> tuple[FieldProblem, ...]:

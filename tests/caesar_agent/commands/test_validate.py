@@ -185,3 +185,45 @@ def test_numbers_of_events_that_do_not_count_on_are_remarks(
     (tmp_path / "events.jsonl").write_text(lines)
     assert cli.main(["validate", str(tmp_path / "events.jsonl")]) == 0
     assert "[event-seq-repeated]" in capsys.readouterr().out
+
+
+UNIT = {"id": "U-1", "objective": "Add", "acceptanceCriteria": ["added"]}
+ODD_UNIT = {**UNIT, "dependsOn": ["U-1"]}
+
+
+def test_a_folder_stands_for_the_documents_in_it(run: Run) -> None:
+    Path("units/later").mkdir(parents=True)
+    write("units/a.json", UNIT)
+    write("units/later/b.json", {"id": "U-2"})
+    write("units/notes.txt", b"no document")
+    Path("units/link.json").symlink_to("a.json")
+
+    code, lines = run("--as", "va-task-unit", "units")
+
+    assert code == 2  # a link is never followed
+    assert lines[0] == "units/a.json: valid va-task-unit"
+    assert lines[1].startswith("units/link.json: not read va-task-unit: ")
+    assert lines[2].startswith("units/later/b.json: invalid va-task-unit: ")
+    assert len(lines) == 3
+
+
+def test_strict_takes_what_is_odd_for_invalid(run: Run) -> None:
+    write("a.json", ODD_UNIT)
+
+    assert run("--as", "va-task-unit", "a.json")[0] == 0
+    code, (line,) = run("--as", "va-task-unit", "--strict", "a.json")
+
+    assert code == 1
+    assert line == "a.json: invalid va-task-unit: the task depends on itself [va-reference]"
+
+
+def test_each_line_of_jsonl_is_a_document_of_its_own(run: Run) -> None:
+    lines = [json.dumps(UNIT), "", json.dumps({"id": "U-2"}), json.dumps(ODD_UNIT)]
+    write("units.jsonl", "\n".join(lines).encode())
+
+    code, (line,) = run("--as", "va-task-unit", "units.jsonl")
+    _, (as_json,) = run("--as", "va-task-unit", "--json", "units.jsonl")
+
+    assert code == 1
+    assert line.startswith("units.jsonl: invalid va-task-unit: line 3: ")
+    assert [one["line"] for one in json.loads(as_json)["remarks"]] == [4]
