@@ -71,7 +71,7 @@ def scenario_for(requirement: Requirement, cache: ScenarioCache) -> str | Judgem
     if capability in IMPLIED and not cache.profile.claimed(capability):
         return skipped(how_to_claim(capability))
     reason = _does_not_apply(scenario, cache.agent)
-    return skipped(reason) if reason else scenario
+    return not_exercised(reason) if reason else scenario
 
 
 def _does_not_apply(scenario: str, agent: AgentTarget) -> str:

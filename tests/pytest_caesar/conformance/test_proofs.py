@@ -126,7 +126,7 @@ def test_a_known_cli_is_not_asked_about_what_it_is_not_given(
 
     judgement = judge(EVERY[requirement], cache)
 
-    assert (judgement.outcome, judgement.message) == ("skipped", reason)
+    assert (judgement.outcome, judgement.message) == ("not exercised", reason)
 
 
 def test_what_fails_in_any_locale_is_told_once(tmp_path: Path, right_one: Proof) -> None:
