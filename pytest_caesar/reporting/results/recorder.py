@@ -190,4 +190,5 @@ def cause_of(report: pytest.TestReport) -> str:
     crash = getattr(longrepr, "reprcrash", None)
     text: str = crash.message if crash is not None else report.longreprtext
     lines = [line for line in text.strip().split("\n") if line.strip()]
-    return one_line(lines[0] if lines else "", limit=400)
+    # pytest.fail puts its own name before what it was given.
+    return one_line(lines[0].removeprefix("Failed: ") if lines else "", limit=400)

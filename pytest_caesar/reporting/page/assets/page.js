@@ -11,7 +11,10 @@
       if (one.localName === "details") one.open = true;
     }
     const head = target.closest("details")?.querySelector("summary");
-    (head ?? target).scrollIntoView({ block: "start" });
+    const scroll = () => (head ?? target).scrollIntoView({ block: "start" });
+    scroll();
+    // What is unfolded gets its height only when it is drawn; then once more.
+    requestAnimationFrame(() => requestAnimationFrame(scroll));
     head?.focus({ preventScroll: true });
     return true;
   };
