@@ -174,6 +174,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     parser.addini("caesar_max_tokens", "tokens of a whole session", default="")
     parser.addini("caesar_max_cost", "US dollars of a whole session", default="")
+    group.addoption(
+        "--caesar-executor",
+        dest="caesar_executor",
+        metavar="EXECUTOR",
+        help="where caesar_trials sends its delegations: dask:ADDRESS of a scheduler, or "
+        "module:function that returns a concurrent.futures.Executor",
+    )
     parser.addini("caesar_agent", "agents under test, one a line", type="linelist", default=[])
     parser.addini("caesar_runner", "what runs agents that are definitions", default="")
     parser.addini(
@@ -247,6 +254,7 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_conformance_report is not None
         or options.caesar_trials is not None
         or options.caesar_jobs is not None
+        or options.caesar_executor is not None
         or _is_set(config)
     ):
         _open(config)

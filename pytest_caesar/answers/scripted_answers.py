@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -199,6 +199,11 @@ class ScriptedAnswers:
         other._scripts = [replace(script, used=0, origin=script) for script in self._scripts]
         return other
 
+    def count_questions(self, questions: Iterable[AskedQuestion]) -> None:
+        """Take up questions that the same script answered on another machine."""
+        for question in questions:
+            self.choose(question)
+
     # -- while the agent runs
 
     def choose(self, question: AskedQuestion) -> Script | None:
@@ -227,6 +232,11 @@ class ScriptedAnswers:
             self._errors.append(text)
 
     # -- afterwards
+
+    @property
+    def scripts(self) -> tuple[Script, ...]:
+        """What was scripted, in order."""
+        return tuple(self._scripts)
 
     @property
     def unscripted(self) -> tuple[AskedQuestion, ...]:

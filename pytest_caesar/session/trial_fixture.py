@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.target import FunctionAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.session.fixtures import make_orchestrator
+from pytest_caesar.session.remote_executor import carrier_of
 from pytest_caesar.session.session import CaesarSession
 from pytest_caesar.settings.settings import MAX_TRIALS
 from pytest_caesar.trials.document import judged_as_json
@@ -64,7 +66,16 @@ class CaesarTrials:
         self._numbers = itertools.count(1)
         self._folder: Path = request.getfixturevalue("tmp_path") / "caesar" / "trials"
 
-    def __call__(self, objective: str, *, n: int, jobs: int | None = None, **fields: Any) -> Trials:
+    def __call__(
+        self,
+        objective: str,
+        *,
+        n: int,
+        jobs: int | None = None,
+        executor: object = None,
+        ship: Iterable[Path | str] = (),
+        **fields: Any,
+    ) -> Trials:
         """Delegate a task ``n`` times, each on its own copy of ``caesar_repo``.
 
         Args:
@@ -72,6 +83,10 @@ class CaesarTrials:
             n: how many trials.
             jobs: how many at once; None for what ``--caesar-jobs`` says. A Python function in
                 this process is always called one at a time.
+            executor: carries the trials out somewhere else: a ``concurrent.futures.Executor``, a
+                ``distributed.Client``, or a text as for ``--caesar-executor``, which is used
+                when it is None. How many at once is then its own affair.
+            ship: files that the agent needs there.
             fields: as ``caesar_orchestrator.delegate`` takes them.
 
         Raises:
@@ -80,6 +95,9 @@ class CaesarTrials:
         for name, value in (("n", n), ("jobs", jobs)):
             if value is not None and not (isinstance(value, int) and 1 <= value <= MAX_TRIALS):
                 raise TrialCountError(name=name, found=value)
+        executor = executor if executor is not None else self._session.settings.executor
+        if executor is not None:
+            return self._elsewhere(objective, n, executor, ship, fields)
         trials = {number: self._orchestrator() for number in range(1, n + 1)}
         # Refused once and plainly, not as an error of every trial.
         target = self._ready(trials[1]).check(objective, **fields)
@@ -96,6 +114,62 @@ class CaesarTrials:
             found.errors,
             name=self._request.node.nodeid,
             agent=target.id,
+            noted=self._note,
+        )
+
+    def _elsewhere(
+        self,
+        objective: str,
+        n: int,
+        executor: object,
+        ship: Iterable[Path | str],
+        fields: dict[str, Any],
+    ) -> Trials:
+        """Send the trials to an executor; what comes back is in the test's report as usual."""
+        from pytest_caesar.trials.remote import dispatch, parcel  # noqa: PLC0415 - seldom
+
+        given = fields.pop("agent", None) or self._agent
+        agent = str(given) if isinstance(given, str | Path) else given
+        parcel.check_fields(fields)
+        files = parcel.shipped(agent, ship)
+        bundle, head = parcel.bundle_of(self._repository)
+        answers = None
+        if "caesar_answers" in self._request.fixturenames:
+            answers = self._request.getfixturevalue("caesar_answers")
+        data = parcel.answers_as_data(answers)
+        parts = {number: next(self._numbers) for number in range(1, n + 1)}
+        parcels = {
+            number: parcel.Parcel(
+                number=number,
+                task_id=f"t_{part:04d}",
+                version=parcel.own_version(),
+                bundle=bundle,
+                head=head,
+                agent=agent,
+                files=files,
+                python=sys.executable,
+                objective=objective,
+                fields=fields,
+                answers=data,
+                pass_env=self._session.settings.pass_env,
+            )
+            for number, part in parts.items()
+        }
+        keeper = make_orchestrator(
+            self._session, self._request, project=self._repository.path, agent=self._agent
+        )
+        with carrier_of(executor, start=self._session.settings.start) as carrier:
+            found = dispatch.dispatched(
+                parcels, carrier, folder=self._folder / f"{parts[1]:02d}-elsewhere"
+            )
+        keeper.runs.extend(found.runs[number] for number in sorted(found.runs))
+        if answers is not None:
+            answers.count_questions(q for run in found.runs.values() for q in run.questions)
+        return Trials(
+            found.runs,
+            found.errors,
+            name=self._request.node.nodeid,
+            agent=agent if isinstance(agent, str) else agent.id,
             noted=self._note,
         )
 

@@ -91,6 +91,7 @@ class Settings:
         linger: seconds an agent may go on after it has delivered its report, or None.
         ini: the ini file, or None.
         repeated: options of the command line that a test needs to run again as it ran.
+        executor: ``--caesar-executor``: where trials of ``caesar_trials`` are sent, or None.
         jobs: how many delegations of ``caesar_trials`` run at once in the session.
         jobs_here: how many of them in this process.
         trials: ``--caesar-trials``: how often every test that delegates is run, or None.
@@ -123,6 +124,7 @@ class Settings:
     baseline: Path | None = None
     ci: bool = False
     trials: int | None = None
+    executor: str | None = None
     jobs: int = JOBS
     jobs_here: int = JOBS
     max_tokens: int | None = None
@@ -199,6 +201,7 @@ def read_settings(config: pytest.Config) -> Settings:
         ini=config.inipath,
         repeated=_repeated(config),
         trials=_trials(config.getoption("caesar_trials")),
+        executor=config.getoption("caesar_executor"),
         jobs=(jobs := _jobs(config)),
         jobs_here=_share(jobs, getattr(config, "workerinput", None)),
         max_tokens=_bound(config, "max_tokens", int),
