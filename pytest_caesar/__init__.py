@@ -9,15 +9,30 @@ from __future__ import annotations
 TYPE_CHECKING = False  # without importing typing
 
 if TYPE_CHECKING:
+    from pytest_caesar.agents.errors import ConfigError, SelectionError
     from pytest_caesar.agents.target import AgentTarget, FunctionAgent, ProcessAgent
+    from pytest_caesar.answers.scripted_answers import ScriptError
     from pytest_caesar.fake_agent.agent import FakeAgents
+    from pytest_caesar.fake_agent.checks import StepError
+    from pytest_caesar.gates.gates import GateError
+    from pytest_caesar.model.script import ScriptedModelError
+    from pytest_caesar.orchestrator.in_process.function_run import InProcessError
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+    from pytest_caesar.orchestrator.policy import DelegationRefused
+    from pytest_caesar.recordings.errors import RecordingError
     from pytest_caesar.recovery.evidence import Evidence, Recovered, Source, Status
+    from pytest_caesar.recovery.tiers import SourceError
+    from pytest_caesar.runs.errors import DelegationError
+    from pytest_caesar.runs.prices import PricesError
     from pytest_caesar.runs.run import Events, Run
     from pytest_caesar.session.document_clock import Clock
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.supervision.outcome import Outcome
+    from pytest_caesar.supervision.start_errors import AgentStartError
+    from pytest_caesar.workspace.applying import ApplyError
+    from pytest_caesar.workspace.errors import IsolationError
+    from pytest_caesar.workspace.git import GitError
     from pytest_caesar.workspace.reconciliation import Reconciliation
     from pytest_caesar.workspace.repository import Repository
     from pytest_caesar.workspace.values import ObservedChange, Patch
@@ -25,48 +40,80 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AgentStartError",
     "AgentTarget",
+    "ApplyError",
     "CaesarSnapshot",
     "Clock",
+    "ConfigError",
+    "DelegationError",
+    "DelegationRefused",
     "Events",
     "Evidence",
     "FakeAgents",
     "FunctionAgent",
+    "GateError",
+    "GitError",
+    "InProcessError",
+    "IsolationError",
     "ObservedChange",
     "Orchestrator",
     "OrchestratorSettings",
     "Outcome",
     "Patch",
+    "PricesError",
     "ProcessAgent",
     "Reconciliation",
+    "RecordingError",
     "Recovered",
     "Repository",
     "Run",
+    "ScriptError",
+    "ScriptedModelError",
+    "SelectionError",
     "Source",
+    "SourceError",
     "Status",
+    "StepError",
     "__version__",
 ]
 
 _HOMES = {
+    "AgentStartError": "supervision.start_errors",
     "AgentTarget": "agents.target",
+    "ApplyError": "workspace.applying",
     "CaesarSnapshot": "snapshots.fixture",
     "Clock": "session.document_clock",
+    "ConfigError": "agents.errors",
+    "DelegationError": "runs.errors",
+    "DelegationRefused": "orchestrator.policy",
     "Events": "runs.run",
     "Evidence": "recovery.evidence",
     "FakeAgents": "fake_agent.agent",
     "FunctionAgent": "agents.target",
+    "GateError": "gates.gates",
+    "GitError": "workspace.git",
+    "InProcessError": "orchestrator.in_process.function_run",
+    "IsolationError": "workspace.errors",
     "ObservedChange": "workspace.values",
     "Orchestrator": "orchestrator.orchestrator",
     "OrchestratorSettings": "orchestrator.orchestrator_settings",
     "Outcome": "supervision.outcome",
     "Patch": "workspace.values",
+    "PricesError": "runs.prices",
     "ProcessAgent": "agents.target",
     "Reconciliation": "workspace.reconciliation",
+    "RecordingError": "recordings.errors",
     "Recovered": "recovery.evidence",
     "Repository": "workspace.repository",
     "Run": "runs.run",
+    "ScriptError": "answers.scripted_answers",
+    "ScriptedModelError": "model.script",
+    "SelectionError": "agents.errors",
     "Source": "recovery.evidence",
+    "SourceError": "recovery.tiers",
     "Status": "recovery.evidence",
+    "StepError": "fake_agent.checks",
 }
 
 

@@ -378,10 +378,13 @@ class _Listener:
         self._config = config
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
-        """Show an error of ours where the test called for it."""
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        """Show an error of ours where the test called for it, and say why a run failed."""
         if call.excinfo is None or "caesar_agent.errors" not in sys.modules:
             return
+        item_state = sys.modules.get("pytest_caesar.session.item_state")
+        if item_state is not None and item_state.STATE in item.stash:
+            item.stash[item_state.STATE].reword(call.excinfo)
         if not self._config.getoption("fulltrace", default=False):
             from pytest_caesar.reporting.tracebacks import (  # noqa: PLC0415 - only on failure
                 without_harness,

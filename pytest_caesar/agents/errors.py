@@ -45,6 +45,8 @@ class SelectionError(CaesarError):
         available: ids of what there is, when it fits nothing.
     """
 
+    __module__ = "pytest_caesar"
+
     selected: str
     problem: str
     fits: tuple[str, ...]
@@ -63,6 +65,8 @@ class ConfigError(CaesarError):
         key: dotted key such as ``agent[1].cwd_mode``, or "" for the whole file.
         problem: what was found, and what was expected.
     """
+
+    __module__ = "pytest_caesar"
 
     file: str
     line: int | None

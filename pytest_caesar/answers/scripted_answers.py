@@ -32,6 +32,8 @@ class ScriptError(CaesarError, ValueError):
         problem: what was found and what was expected.
     """
 
+    __module__ = "pytest_caesar"
+
     problem: str
 
     def message(self) -> str:  # noqa: D102 - what it does is said by the base class

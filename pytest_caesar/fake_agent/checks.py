@@ -34,6 +34,8 @@ class StepError(CaesarError):
         problem: what was expected, and what to do.
     """
 
+    __module__ = "pytest_caesar"
+
     step: str
     problem: str
 

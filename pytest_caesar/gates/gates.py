@@ -31,6 +31,8 @@ class GateError(CaesarError):
         problem: what was found, what was expected, and what to do.
     """
 
+    __module__ = "pytest_caesar"
+
     gate: str
     problem: str
 

@@ -21,6 +21,8 @@ class ScriptedModelError(CaesarError, ValueError):
         problem: what was found and what was expected.
     """
 
+    __module__ = "pytest_caesar"
+
     problem: str
 
     def message(self) -> str:

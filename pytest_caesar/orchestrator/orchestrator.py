@@ -99,6 +99,15 @@ class Orchestrator:
         self.runs: list[Run] = []
         self._pending: list[PendingRun] = []
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Name the method that somebody meant who knows other tools' names."""
+            __tracebackhide__ = True
+            if name in {"run", "execute", "call", "task", "ask", "invoke"}:
+                raise AttributeError(f"an orchestrator has no {name}: use delegate(objective, …)")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __repr__(self) -> str:
         name = getattr(self.agent, "id", self.agent)
         return f"<Orchestrator of agent {name!r} on {self.project}>"

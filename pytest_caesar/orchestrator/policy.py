@@ -36,6 +36,8 @@ class DelegationRefused(CaesarError):  # noqa: N818 - a refusal is an answer, no
         remedy: what to do about it.
     """
 
+    __module__ = "pytest_caesar"
+
     setting: str
     reason: str
     remedy: str

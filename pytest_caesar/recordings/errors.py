@@ -19,6 +19,8 @@ class RecordingError(CaesarError):
         remedy: what to do.
     """
 
+    __module__ = "pytest_caesar"
+
     folder: Path
     problem: str
     remedy: str = ANEW

@@ -51,6 +51,8 @@ class SourceError(CaesarError, ValueError):
         problem: what is wrong with it.
     """
 
+    __module__ = "pytest_caesar"
+
     source: str
     problem: str
 

@@ -12,6 +12,8 @@ class DelegationError(CaesarError):
         problem: what was found, where, and what to do.
     """
 
+    __module__ = "pytest_caesar"
+
     problem: str
 
     def message(self) -> str:

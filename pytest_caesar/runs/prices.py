@@ -28,6 +28,8 @@ class PricesError(CaesarError, ValueError):
         problem: what is wrong with it, and what is expected.
     """
 
+    __module__ = "pytest_caesar"
+
     path: str
     problem: str
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.event import Event
@@ -41,6 +41,37 @@ REMARKS: Final = frozenset(
     }
 )
 """Findings that are not the cause of anything."""
+
+
+MEANT: Final = {
+    "success": "run.succeeded",
+    "ok": "run.succeeded",
+    "passed": "run.succeeded",
+    "failed": "not run.succeeded",
+    "exit_code": "run.outcome.exit_code",
+    "exitcode": "run.outcome.exit_code",
+    "returncode": "run.outcome.exit_code",
+    "signal": "run.outcome.signal",
+    "timed_out": "run.outcome.timed_out",
+    "duration": "run.outcome.duration_ms",
+    "stdout": "run.raw_log (bytes)",
+    "output": "run.raw_log (bytes)",
+    "log": "run.raw_log (bytes)",
+    "logs": "run.raw_log (bytes)",
+    "stderr": "run.evidence.stderr_log (bytes)",
+    "diff": "run.patch (bytes)",
+    "files": "run.changes",
+    "changed_files": "run.changes",
+    "findings": "run.report.findings (the agent's) or run.diagnostics (the harness's)",
+    "outputs": "run.report.outputs",
+    "undeclared": "run.reconciliation.undeclared",
+    "phantom": "run.reconciliation.phantom",
+    "error": "run.summary or run.diagnostics",
+    "id": "run.task.id",
+    "agent": "run.task.agent",
+    "prompt": "run.brief",
+}
+"""Names that people try, and what they mean."""
 
 
 class Events(tuple[Event, ...]):
@@ -222,6 +253,15 @@ class Run:
         """Return the run with what its gates and promised outputs say against a success."""
         found = judgement_findings(self.report, gates=self.gates, promised=self.promised)
         return replace(self, diagnostics=(*self.diagnostics, *found))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Name the attribute that somebody meant who knows other tools' names."""
+            __tracebackhide__ = True
+            if name in MEANT:
+                raise AttributeError(f"a run has no {name}: use {MEANT[name]}")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         cause: str = f"process {self.outcome.status.replace('_', ' ')}"

@@ -8,7 +8,7 @@ from pytest_caesar.runs.command_reconciliation import Command, CommandVerdict
 from pytest_caesar.workspace.reconciliation import ReconciledPath, Reconciliation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunReconciliation(Reconciliation):
     """Every path of either side with its verdict, in path order, and every command.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.outcomes import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,7 @@ class TestState:
         judges: asked once the test's body has passed; what they return is why the test
             fails. Of a test that fails by itself they are asked for a section.
         rates: what ``caesar_trials`` was asked, as ``--caesar-json`` holds it.
+        headlines: first lines of the explanations of its comparisons.
         raised: a judge has failed the test.
         sent: how many runs went into reports.
         described: how many runs were described in sections.
@@ -43,6 +45,7 @@ class TestState:
         self.kept: list[Recovered] = []
         self.judges: list[Callable[[], str | None]] = []
         self.rates: list[dict[str, object]] = []
+        self.headlines: list[str] = []
         self.raised = False
         self.sent = 0
         self.described = 0
@@ -52,6 +55,28 @@ class TestState:
     def runs(self) -> list[Run]:
         """Every run so far, in order."""
         return [run for orchestrator in self.orchestrators for run in orchestrator.runs]
+
+    def reword(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Put the cause into the first line of a failed assertion about a run."""
+        error = excinfo.value
+        text = str(error)
+        if self.raised and type(error) is Failed:
+            excinfo._striptext = "Failed: "  # noqa: SLF001 - no public way
+            return
+        if type(error) is not AssertionError or not (self.runs or self.headlines):
+            return
+        from pytest_caesar.reporting.explanations.assertion import (  # noqa: PLC0415 - only on failure
+            reworded,
+        )
+
+        runs = [run for top in self.runs for run in top.tree]
+        written = str(excinfo.traceback[-1].statement).strip()
+        statement = written if written.startswith("assert") else ""
+        new = reworded(text, statement=statement, runs=runs, headlines=self.headlines)
+        if new is not None:
+            error.args = (new,)
+            # As pytest does for texts that begin with "assert": the first line is the cause.
+            excinfo._striptext = "AssertionError: "  # noqa: SLF001 - no public way
 
     def describe(self, report: pytest.TestReport) -> None:
         """Add sections on what is not described yet to the report of a phase that failed."""

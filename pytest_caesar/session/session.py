@@ -341,7 +341,10 @@ class CaesarSession:
         state = self._current
         if state is None:
             return explain(op, left, right, runs=[])
-        return explain(op, left, right, runs=state.runs, kept=state.kept)
+        lines = explain(op, left, right, runs=state.runs, kept=state.kept)
+        if lines:
+            state.headlines.append(lines[0])
+        return lines
 
     # --- the whole session -------------------------------------------------------------
 

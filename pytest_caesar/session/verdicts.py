@@ -14,6 +14,7 @@ from pytest_caesar.settings.marker import problem_of_marker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from caesar_agent.diagnostics import Diagnostic
     from pytest_caesar.runs.run import Run
     from pytest_caesar.settings.settings import Settings
 
@@ -70,6 +71,42 @@ def _is_of_the_test(run: Run) -> bool:
     return is_made_here(run.workspace)
 
 
+COUNTED = {
+    "undeclared-change": "undeclared change",
+    "phantom-change": "phantom change",
+    "wrong-action": "change declared wrongly",
+}
+"""What findings about single paths are counted as."""
+
+VERDICTS = {
+    "undeclared-change": "undeclared",
+    "phantom-change": "phantom",
+    "wrong-action": "wrong-action",
+}
+"""The verdicts of reconciliation that they come from."""
+
+
+def _first_line(run: Run, found: Sequence[Diagnostic]) -> str:
+    """Say what fails the test within the first 40 columns."""
+    first = found[0]
+    entries = [
+        entry for entry in run.reconciliation.entries if entry.verdict == VERDICTS.get(first.code)
+    ]
+    if entries:
+        what = COUNTED[first.code] + ("s" if len(entries) > 1 else "")
+        more = f", and {len(entries) - 1} more" if len(entries) > 1 else ""
+        action = entries[0].observed_action or entries[0].declared_action
+        return f"{len(entries)} {what}: {one_line(entries[0].path, limit=200)} ({action}){more}"
+    if first.code == "read-only-violation":
+        return f"a read-only task changed {_changed(run)}"
+    return f"{first.code.replace('-', ' ')}: {one_line(first.message, limit=300)}"
+
+
+def _changed(run: Run) -> str:
+    paths = [one_line(change.path, limit=200) for change in run.changes]
+    return ", ".join(paths[:3]) + (f", and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
 def _failure(
     runs: Sequence[Run],
     counted: frozenset[str] | set[str],
@@ -78,8 +115,8 @@ def _failure(
     why: str,
 ) -> str | None:
     """Return the text of the failure; its first line is what a summary shows."""
-    lines = []
-    folders = []
+    lines: list[str] = []
+    folders: list[str] = []
     codes: set[str] = set()
     for run in [one for top in runs for one in top.tree]:
         held = counted - {"gate-failed"} if run.retried else counted
@@ -91,17 +128,18 @@ def _failure(
         if found:
             folders.append(str(run.task_dir))
         codes.update(finding.code for finding in found)
+        lines += [_first_line(run, found)] if found and not lines else []
         lines += [
             f"{finding.code} in {run.task.id}: {one_line(finding.message, limit=300)}"
             for finding in found
         ]
     if not lines:
         return None
-    more = [f"… and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    more = [f"… and {len(lines) - SHOWN - 1} more"] if len(lines) > SHOWN + 1 else []
     strict = f" ({why})" if why and codes - ALWAYS - READ_ONLY else ""
     return "\n".join(
         [
-            *lines[:SHOWN],
+            *lines[: SHOWN + 1],
             *more,
             f"the test itself passed; this fails it{strict}",
             f"where it is meant: @pytest.mark.caesar(allow={sorted(codes)!r})",

@@ -26,6 +26,8 @@ class AgentStartError(CaesarError):
         remedy: what to do about it.
     """
 
+    __module__ = "pytest_caesar"
+
     program: str
     cwd: str
     reason: str

@@ -39,6 +39,8 @@ class ApplyError(CaesarError):
         paths: those that stand against it, relative to the repository.
     """
 
+    __module__ = "pytest_caesar"
+
     repository: str
     problem: str
     paths: tuple[str, ...]

@@ -12,6 +12,8 @@ class IsolationError(CaesarError):
     Subclasses name the cause and what to do about it.
     """
 
+    __module__ = "pytest_caesar"
+
 
 class MissingFolderError(IsolationError):
     """The folder to work on does not exist or is not a folder.

@@ -87,6 +87,8 @@ class GitError(CaesarError):
         asleep: it did nothing at all for that long.
     """
 
+    __module__ = "pytest_caesar"
+
     argv: tuple[str, ...]
     exit_code: int | None
     stderr: str

@@ -82,6 +82,7 @@ class Repository:
         Returns:
             Where it lies.
         """
+        _check_inside(path)
         target = self.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -105,7 +106,18 @@ class Repository:
 
         Returns:
             SHA of the commit.
+
+        Raises:
+            TypeError: ``files`` is no dict.
+            ValueError: a path leads out of the repository.
         """
+        if files is not None and not isinstance(files, Mapping):
+            raise TypeError(
+                f"files is {files!r:.80}: expected a dict of contents by path, as in "
+                'caesar_repo.commit({"a.txt": "text"})'
+            )
+        for path in files or {}:
+            _check_inside(path)
         files = {posixpath.normpath(path): content for path, content in (files or {}).items()}
         for path, content in files.items():
             if content is None:
@@ -137,7 +149,11 @@ class Repository:
 
         Raises:
             GitError: it failed.
+            ValueError: a whole command line was given as one word.
         """
+        if len(arguments) == 1 and " " in arguments[0].strip():
+            words = ", ".join(map(repr, arguments[0].split()))
+            raise ValueError(f"git takes one argument a word: caesar_repo.git({words})")
         variables = _variables(FIRST_COMMIT)
         if _REMOTE_COMMANDS.intersection(arguments):
             # Asked for by name; by itself no git of ours reaches for a remote.
@@ -165,6 +181,18 @@ class Repository:
     def _run(self, *arguments: str, stdin: bytes = b"", date: int = FIRST_COMMIT) -> str:
         git = Git(self.path, _variables(date), isolated=True)
         return os.fsdecode(git.run(*arguments, stdin=stdin).stdout)
+
+
+def _check_inside(path: str) -> None:
+    """Refuse a path that leads out of the repository.
+
+    Raises:
+        ValueError: it does.
+    """
+    if posixpath.isabs(path) or posixpath.normpath(path).split("/")[0] == "..":
+        raise ValueError(
+            f"the path {path!r} leads out of the repository: expected one relative to its folder"
+        )
 
 
 def _is_plain(content: str | bytes | None, path: str) -> bool:

@@ -37,6 +37,8 @@ class InProcessError(CaesarError):
         reason: what stands in the way.
     """
 
+    __module__ = "pytest_caesar"
+
     target: str
     reason: str
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line
@@ -46,6 +47,8 @@ def explain(
         runs: what the test has run so far; tells what a status or source belongs to.
         kept: the verdicts that ``caesar_recover`` has given it; likewise.
     """
+    if isinstance(left, Run) and isinstance(right, str):
+        return _run_and_word(op, left, right)
     if isinstance(left, Status | Source) or isinstance(right, Status | Source):
         lines = explain_word(op, left, right, runs=runs, kept=kept)
         return _fitted(lines) if lines else None
@@ -55,6 +58,18 @@ def explain(
             return _fitted(lines)
     entries = explain_entries(op, left, right, runs) if op in {"==", "in"} else None
     return _fitted(entries) if entries else None
+
+
+def _run_and_word(op: str, run: Run, word: str) -> list[str]:
+    """Say which field of a run a test meant that compared the run itself with a word."""
+    kind = "source" if word in set(Source) else "status"
+    return _fitted(
+        [
+            f"a run is no {kind}: compare run.{kind} {op} {one_line(repr(word), limit=60)}",
+            *([f"its {kind} is '{getattr(run, kind)}'"]),
+            *task_directory(run),
+        ]
+    )
 
 
 def _fitted(lines: list[str]) -> list[str]:
@@ -101,12 +116,16 @@ def _codes(op: str, codes: object, other: object, runs: Sequence[Run]) -> list[s
         return None
     found = list(run.diagnostics)
     if isinstance(other, str):
-        line = f"'{one_line(other, limit=60)}' {op} the codes of run {run.task.id}:"
+        word = one_line(other, limit=60)
+        codes_found = ", ".join(sorted(run.codes)[:MAX_LINES]) or "nothing"
+        line = f"no finding {word}; the harness found {codes_found}"
         if op == "not in":
             found = [finding for finding in found if finding.code == other]
+            line = f"the harness found {word}"
     elif isinstance(other, set | frozenset):
         wanted = ", ".join(sorted(map(str, other))) or "none"
-        line = f"the codes of run {run.task.id} {op} {one_line(wanted, limit=120)}:"
+        have = ", ".join(sorted(run.codes)) or "none"
+        line = f"codes {one_line(have, limit=120)} {op} {one_line(wanted, limit=120)}"
     else:
         return None
     listed = [f"  {finding_line(finding)}" for finding in found[: MAX_LINES - 2]]
@@ -139,16 +158,22 @@ def _log_and(events: Events, other: object) -> list[str] | None:
     if not isinstance(other, tuple | list) or not all(isinstance(item, str) for item in other):
         return None
     if other:
-        types = ", ".join(event.type for event in events) or "none"
         return [
-            f"{len(events)} events == {one_line(repr(list(other)), limit=160)}:",
-            f"  their types: {one_line(types, limit=200)}",
+            f"{len(events)} events: {_types(events)}",
+            f"  compared with {one_line(repr(list(other)), limit=160)}",
             "each is more than its type: compare [one.type for one in …]",
         ]
     told_events = [f"  {one_line(_told(event), limit=120)}" for event in events[:MAX_LINES]]
     if len(events) > MAX_LINES - 1:
         told_events[MAX_LINES - 2 :] = [f"  … and {len(events) - MAX_LINES + 2} more"]
-    return [f"{len(events)} events == none:", *told_events]
+    return [f"{len(events)} events: {_types(events)}", *told_events]
+
+
+def _types(events: Events) -> str:
+    """Name the types in order, those that follow each other once."""
+    groups = [(name, len(list(alike))) for name, alike in groupby(event.type for event in events)]
+    words = [name if count == 1 else f"{count} {name}" for name, count in groups]
+    return one_line(", ".join(words) or "none", limit=200)
 
 
 def _two_logs(left: Events, right: Events) -> list[str]:
@@ -210,8 +235,8 @@ def _report_and_dict(report: Report, other: Mapping[object, object]) -> list[str
         name: value for name, value in report.dump().items() if name in known
     }
     return [
-        "a report == a dict, which are never equal; beside that they differ:",
-        *(_different_fields(said, known) or ["  in nothing"]),
+        "a report never equals a dict; compare report.dump()",
+        *(_different_fields(said, known) or ["  the fields are the same"]),
         "compare single fields, the dict report.dump(), or the report with a snapshot",
     ]
 

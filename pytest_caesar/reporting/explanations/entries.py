@@ -97,7 +97,39 @@ def _framed(
     room = MAX_LINES - 1 - len(ending)
     if len(listed) > room:
         listed = [*listed[: room - 1], f"  … and {len(listed) - room + 1} more"]
-    return [f"{_count_of(left)} {op} {_count_of(right)}:", *listed, *ending]
+    return [f"{_compared(op, left, right, listed)}", *listed, *ending]
+
+
+def _compared(
+    op: str, left: Sequence[object], right: Sequence[object], listed: Sequence[str]
+) -> str:
+    """Say what was found: the line that a summary shows."""
+    one = left or right
+    if op == "==" and not (left and right) and one:
+        more = f", and {len(one) - 1} more" if len(one) > 1 else ""
+        return f"{_found(one)}: {_briefly(one[0])}{more}"
+    if op == "in":
+        side = f"{_count_of(left)} is none of {_count_of(right)}"
+    else:
+        side = f"{_count_of(left)} is not {_count_of(right)}"
+    shown = "; ".join(map(str.strip, listed[:2])) or "the same texts, of another type"
+    return f"{side}: {shown}"
+
+
+def _found(entries: Sequence[object]) -> str:
+    """Count entries; those of one verdict by its name."""
+    verdicts = {item.verdict if isinstance(item, ReconciledPath) else "" for item in entries}
+    verdict = verdicts.pop() if len(verdicts) == 1 else ""
+    if verdict and verdict != "matched":
+        what = f"{verdict.replace('-', ' ')} change"
+        return f"1 {what}" if len(entries) == 1 else f"{len(entries)} {what}s"
+    return _count_of(entries)
+
+
+def _briefly(item: object) -> str:
+    if isinstance(item, ReconciledPath):
+        return f"{one_line(item.path)} ({item.observed_action or item.declared_action})"
+    return _told(item)
 
 
 def _apart(

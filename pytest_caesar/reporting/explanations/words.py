@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line
 from pytest_caesar.recovery.evidence import Source, Status
+from pytest_caesar.reporting.cause import cause
 from pytest_caesar.reporting.explanations.entries import finding_line
 from pytest_caesar.reporting.sections import process_line, task_directory
 from pytest_caesar.reporting.sources import why_not, why_not_kept
@@ -31,14 +32,14 @@ def explain_word(
         return None
     kind = "status" if isinstance(value, Status) else "source"
     teller = _teller(kind, value, runs, kept)
-    what = "verdict" if teller is not None and not isinstance(teller, Run) else "run"
-    lines = [f"{_side(left)} {op} {_side(right)}, where '{value}' is the {kind} of the {what}"]
+    lines = [_headline(kind, value, f"{_side(left)} {op} {_side(right)}", teller)]
     known = [str(member) for member in type(value)]
     # A part of a word is looked for, not a word.
     part = op in {"in", "not in"} and value is right
     unknown = next((word for word in words if word not in known and not part), None)
     if unknown is not None:
-        lines.append(f"'{one_line(unknown, limit=80)}' is no {kind}: they are {', '.join(known)}")
+        word = one_line(unknown, limit=30)
+        lines = [f"'{word}' is no {kind}: {', '.join(known)}; it is '{value}'"]
     if teller is None:
         return lines
     wanted = str(other) if isinstance(other, str) and op == "==" and kind == "source" else ""
@@ -55,15 +56,36 @@ def explain_word(
     else:
         reason = why_not_kept(teller, wanted)
         process, place = [], []
+    why = f"{lines[0].partition(':')[0]}: {reason}"
+    if reason and kind == "source" and unknown is None and len(reason) < SHORT:
+        lines, reason = [why], ""
     weighty = [finding for finding in teller.diagnostics if finding.code not in REMARKS]
+    summary = f"summary: {one_line(teller.report.summary, limit=300)}"
     lines += [
         *([reason] if reason else []),
-        f"summary: {one_line(teller.report.summary, limit=300)}",
+        *([summary] if teller.report.summary not in lines[0] else []),
         *process,
-        *map(finding_line, weighty[:2]),
+        *(finding_line(finding) for finding in weighty[:2] if finding.message not in lines[0]),
         *ending,
     ]
     return [*lines, *place]
+
+
+SHORT = 90
+"""Characters up to which a reason stands in the first line."""
+
+
+def _headline(
+    kind: str, value: Status | Source, compared: str, teller: Run | Recovered | None
+) -> str:
+    """Say what was found, and why: the line that a summary shows."""
+    if kind == "status" and isinstance(teller, Run) and not teller.succeeded:
+        return cause(teller)
+    summary = one_line(teller.report.summary, limit=120) if teller is not None else compared
+    if kind == "source" and teller is not None:
+        weighty = [item for item in teller.diagnostics if item.code not in REMARKS]
+        summary = one_line(weighty[0].message, limit=160) if weighty else compared
+    return f"the {kind} is '{value}': {summary}"
 
 
 def _words(other: object) -> list[str] | None:

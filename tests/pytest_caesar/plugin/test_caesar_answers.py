@@ -76,7 +76,7 @@ def test_an_unscripted_question_is_told_before_what_came_of_it(
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "E*where False = <Run t_0001 fake: failed from synthesized, cancelled, *",
+            "E*failed: cancelled*",
             "*- caesar: what else was found -*",
             "unscripted question: the agent asked 'Which port?'*",
             "*- caesar run t_0001: failed (source: synthesized) -*",

@@ -53,7 +53,7 @@ def test_a_failing_test_shows_what_became_of_its_runs(
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "E*where False = <Run t_0001 fake: failed from file, exit code 3, *>.succeeded",
+            "E*failed, says its report: Could not do it. (assert run.succeeded, t_0001)",
             "*- caesar run t_0001: failed (source: file) -*",
             "agent:          fake",
             "objective:      Fix the parser",
@@ -120,12 +120,11 @@ def test_a_status_explains_itself(pytester: pytest.Pytester, run: Runs) -> None:
     result = run()
     result.stdout.fnmatch_lines(
         [
-            "E*assert 'failed' == 'success', where 'failed' is the status of the run",
+            "E*failed: no file at $CAESAR_REPORT_PATH (assert run.status == *, t_0001)",
             "E*summary: *",
             "E*process: succeeded, exit code 0, * ms",
             "E*task directory: *t_0001",
-            "E*assert 'synthesized' == 'flie', where 'synthesized' is the source of the run",
-            "E*'flie' is no source: they are channel, schema, file, extracted, synthesized",
+            "E*'flie' is no source: channel, schema, file, extracted, synthesized; it is 'synthesized'*",
         ]
     )
 

@@ -143,7 +143,7 @@ def test_a_failing_test_shows_what_was_recovered(pytester: pytest.Pytester, run:
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "E*assert 'blocked' == 'success', where 'blocked' is the status of the verdict",
+            "E*the status is 'blocked': Which port? (assert recovered.status == *)",
             "*caesar_recover, verdict 1: blocked (source: extracted, as fence)*",
             "summary:        Which port[?]",
             "diagnostics:",

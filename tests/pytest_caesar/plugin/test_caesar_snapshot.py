@@ -625,7 +625,7 @@ def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) 
     pytester.makepyfile(test_it=RUN.replace("x = 2", "x = 3"))
     run().stdout.fnmatch_lines(
         [
-            "E*assert run == __caesar__/test_it/test_run.run.md, which differs in line *:",
+            "E*run == __caesar__/test_it/test_run.run.md, which differs in line *:",
             "E*  - +x = 2",
             "E*  + +x = 3",
             "*- caesar run t_0001: partial (source: file) -*",

@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -88,7 +90,7 @@ def test_a_refusal_is_shown_where_the_test_asked_for_it(
     lines = failure(pytester, run, "delegate(fake.report(), objective=' ')")
     assert lines == [
         (
-            "pytest_caesar.orchestrator.request.DelegationError: the objective is empty: "
+            "pytest_caesar.DelegationError: the objective is empty: "
             "say in a sentence what the agent is to do"
         )
     ]
@@ -121,7 +123,11 @@ NUMBERED = {title: f"test_{number}" for number, title in enumerate(FAILURES)}
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Run all examples of the page at once, and return what is printed."""
-    folder = tmp_path_factory.mktemp("page")
+    return printed(tmp_path_factory.mktemp("page"))
+
+
+def printed(folder: Path) -> list[str]:
+    """Run all examples of the page in a folder, and return what is printed."""
     tests = [written(FAILURES[title][0], name) for title, name in NUMBERED.items()]
     (folder / "test_it.py").write_text("\n\n".join([START, *tests]), "utf-8")
     command = [sys.executable, "-m", "pytest", *QUIET, f"--basetemp={folder / 'tmp'}"]
@@ -144,6 +150,18 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return done.stdout.splitlines()
 
 
+def regenerate() -> None:
+    """Write the page anew from what is printed; ``python -m`` with this module's name does it."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = printed(Path(folder))
+
+    def again(found: re.Match[str]) -> str:
+        told_now = "\n".join(explanation(lines, NUMBERED[found[1]]))
+        return f"### {found[1]}\n\n```python\n{found[2]}```\n\n```\n{told_now}\n```"
+
+    PAGE.write_text(EXAMPLE.sub(again, PAGE.read_text("utf-8")), "utf-8")
+
+
 @pytest.mark.parametrize("title", FAILURES)
 def test_it_is_told_as_the_page_says(page: list[str], title: str) -> None:
     assert explanation(page, NUMBERED[title]) == FAILURES[title][1]
@@ -153,7 +171,7 @@ def test_two_reports_differ_by_field(pytester: pytest.Pytester, run: Runs) -> No
     body = "one, two = delegate(fake.report()), delegate(fake.report('failed'))\n"
     lines = failure(pytester, run, body + "assert one.report == two.report")
     assert lines == [
-        "assert the first report == the second one, which differ:",
+        "the first report == the second one, which differ: (assert one.report == two.report)",
         "status: 'success' is not 'failed'",
         "task_id: 't_0001' is not 't_0002'",
     ]
@@ -163,7 +181,7 @@ def test_two_runs_differ_by_what_they_did(pytester: pytest.Pytester, run: Runs) 
     body = "one, two = delegate(fake.write('b'), fake.report()), delegate(fake.report())\n"
     lines = failure(pytester, run, body + "assert one == two")
     assert lines == [
-        "assert run t_0001 == run t_0002, which differ:",
+        "run t_0001 == run t_0002, which differ: (assert one == two)",
         "only in t_0001: b: created, as declared",
     ]
 
@@ -215,3 +233,7 @@ def test_a_fixture_that_cannot_be_made_is_one_frame(
     result.stdout.fnmatch_lines(["E *GitError: git could not be started *"])
     result.stdout.no_fnmatch_line("*workspace/git.py*")
     assert "_pytest/fixtures.py" not in result.stdout.str()
+
+
+if __name__ == "__main__":
+    regenerate()
