@@ -314,8 +314,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         repeat(metafunc, _open(metafunc.config))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse trials of methods of ``unittest.TestCase``, which take no parameters."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse what cannot be: trials of methods of ``unittest.TestCase``, recording in CI."""
+    if getattr(config.option, "update_snapshots", False):
+        from pytest_caesar.snapshots.unused import refuse_in_ci  # noqa: PLC0415 - only then
+
+        refuse_in_ci(items)
     unittest = sys.modules.get("unittest.case")
     if unittest is None:
         return
@@ -417,7 +421,9 @@ class _Listener:
         """Open the session when the first run arrives."""
         session: CaesarSession | None = self._config.pluginmanager.get_plugin("caesar-session")
         if session is None and (
-            getattr(report, "caesar_runs", None) or hasattr(report, "caesar_trial")
+            getattr(report, "caesar_runs", None)
+            or hasattr(report, "caesar_trial")
+            or hasattr(report, "caesar_kept")
         ):
             session = _open(self._config)
         if session is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_caesar.settings.continuous_integration import is_ci
 from pytest_caesar.settings.file_names import file_stem
 from pytest_caesar.settings.marker import problem_of_marker
 
@@ -61,11 +61,6 @@ def recording_folder(module: Path, nodeid: str, name: str, *, part: str = "") ->
     """Return where the recordings of a test, or of a part of it, lie."""
     stem = file_stem(nodeid, name) + (f"@{part}" if part else "")
     return module.parent / FOLDER / module.stem / f"{stem}.recording"
-
-
-def is_ci(environ: Mapping[str, str]) -> bool:
-    """Tell whether this is continuous integration, by the variable that all of them set."""
-    return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no")
 
 
 def record_mode(item: pytest.Item, settings: Settings) -> str:

@@ -12,11 +12,12 @@ import pytest
 
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
-from pytest_caesar.recordings.choice import cassette_of, is_ci, record_mode, recording_folder
+from pytest_caesar.recordings.choice import cassette_of, record_mode, recording_folder
 from pytest_caesar.reporting.progress import progress_of
 from pytest_caesar.runs.budget import Budget, BudgetSpentError
 from pytest_caesar.session import item_deadline
 from pytest_caesar.session.session import CaesarSession, NoAgent
+from pytest_caesar.settings.continuous_integration import is_ci
 from pytest_caesar.settings.marker import limits_of
 from pytest_caesar.settings.settings import orchestrator_settings
 from pytest_caesar.snapshots.fixture import CaesarSnapshot

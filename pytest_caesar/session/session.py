@@ -111,6 +111,7 @@ class CaesarSession:
         self._github: list[str] = []
         self.ledger: TrialLedger | None = None
         self._executions: dict[str, int] = {}
+        self._kept_snapshots: list[str] = []
         self._executed = config.stash[EXECUTED] = ExecutedTests()
         self._current: TestState | None = None
         self._item: pytest.Item | None = None
@@ -281,6 +282,9 @@ class CaesarSession:
             self._executed.add(item)
         elif report.when == "call":
             self._executed.discard(item)  # a subtest had passed before
+            kept = self._executed.keep_recorded(item)
+            if kept:
+                report.caesar_kept = kept  # type: ignore[attr-defined]
         state = item.stash.get(STATE, None)
         if state is not None:
             if state.rates:
@@ -353,6 +357,8 @@ class CaesarSession:
         if report.when == "setup":
             # Another plugin may execute a test again: its runs and its outcome are its own.
             self._executions[report.nodeid] = self._executions.get(report.nodeid, 0) + 1
+        if getattr(report, "caesar_kept", 0):
+            self._kept_snapshots.append(report.nodeid)
         execution = self._executions.get(report.nodeid, 1)
         runs = getattr(report, "caesar_runs", ())
         self.records.extend({**item, "execution": execution} for item in runs)
@@ -417,6 +423,10 @@ class CaesarSession:
             from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
 
             lines += unused_lines(self.config)
+        if self._kept_snapshots:
+            from pytest_caesar.snapshots.unused import kept_lines  # noqa: PLC0415 - seldom
+
+            lines += kept_lines(self._kept_snapshots)
         lines += [f"problem: {one_line(problem, limit=400)}" for problem in self.problems]
         if lines:
             terminalreporter.write_sep("-", "caesar")

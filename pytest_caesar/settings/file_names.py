@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 
 MAX_BYTES = 140
 """Bytes of a stem; leaves room for number, kind and a temporary name in 255."""
@@ -26,12 +27,22 @@ def file_stem(nodeid: str, name: str) -> str:
     function, bracket, rest = name.partition("[")
     stem = ".".join([*classes, function])
     identity = nodeid.partition("::")[2]
+    folded = _folds(function)
     if not bracket:
-        return _fitting(_safe(stem), changed=_safe(stem) != stem, identity=identity)
+        return _fitting(_safe(stem), changed=folded or _safe(stem) != stem, identity=identity)
     parameters = rest.removesuffix("]")
     safe = _safe(parameters)
     whole = f"{_safe(stem)}[{safe}]"
-    return _fitting(whole, changed=safe != parameters, identity=identity)
+    changed = folded or safe != parameters or _folds(parameters)
+    return _fitting(whole, changed=changed, identity=identity)
+
+
+def _folds(text: str) -> bool:
+    """Tell whether another text differs from this one in case, or in its Unicode form, alone.
+
+    Some file systems give both the same file.
+    """
+    return unicodedata.normalize("NFC", text).casefold() != text
 
 
 def _safe(text: str) -> str:

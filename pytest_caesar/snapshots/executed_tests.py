@@ -9,6 +9,9 @@ import pytest
 from pytest_caesar.settings.file_names import file_stem
 from pytest_caesar.settings.trial_parameter import without_trial
 
+OUR_FOLDER = "__caesar__"
+"""Folder of our snapshots, beside a module; syrupy's own lie elsewhere."""
+
 
 class ExecutedTests:
     """What a session knows of its tests, so that nobody's snapshots are called unused too early."""
@@ -34,6 +37,21 @@ class ExecutedTests:
         for module, stem in self._ended.get(folder, {}).values():
             stems.setdefault(module, set()).add(stem)
         return stems
+
+    def keep_recorded(self, item: pytest.Item) -> int:
+        """Leave the snapshots of a test that failed as they were recorded; return how many."""
+        queue = getattr(getattr(item.config, "_syrupy", None), "_queued_snapshot_writes", {})
+        kept = 0
+        for extension in list(queue):
+            if getattr(extension[0], "snapshot_dirname", "") != OUR_FOLDER:
+                continue
+            writes = queue[extension]
+            for key in [key for key in writes if key[0].nodeid == item.nodeid]:
+                del writes[key]
+                kept += 1
+            if not writes:
+                del queue[extension]
+        return kept
 
     def forget_comparisons(self, item: pytest.Item) -> None:
         """Take back what syrupy counted for an earlier execution of the same test."""

@@ -13,20 +13,22 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
 from pytest_caesar.settings.file_names import belongs, file_name, file_stem, possible_stems
 from pytest_caesar.settings.trial_parameter import without_trial
-from pytest_caesar.snapshots.executed_tests import EXECUTED
+from pytest_caesar.snapshots.executed_tests import EXECUTED, OUR_FOLDER
 from pytest_caesar.snapshots.serialisation import KINDS
 
 if TYPE_CHECKING:
     from syrupy.location import PyTestLocation
     from syrupy.types import SerializedData, SnapshotIndex
 
-FOLDER = "__caesar__"
+FOLDER = OUR_FOLDER
 
 
 class CaesarExtension(SingleFileSnapshotExtension):
     """Keeps the bytes that it is given; claims only files of tests that ran to their end."""
 
     snapshot_dirname = FOLDER
+    # At the end of the session: what a test wrote that failed afterwards is taken back.
+    write_immediately = False
     file_extension = "value.json"
 
     def serialize(self, data: Any, **_: Any) -> SerializedData:

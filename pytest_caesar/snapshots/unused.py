@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line
+from pytest_caesar.settings.continuous_integration import is_ci
 
 if TYPE_CHECKING:
     import pytest
@@ -49,3 +50,31 @@ def unused_lines(config: pytest.Config) -> list[str]:
         *more,
         f"{tests} passed without comparing; add --snapshot-update to delete {it}",
     ]
+
+
+def kept_lines(tests: list[str]) -> list[str]:
+    """Name the tests whose snapshots --snapshot-update left as they were, for they failed."""
+    more = [f"  … and {len(tests) - SHOWN} more"] if len(tests) > SHOWN else []
+    return [
+        "snapshots were not updated, for their tests failed:",
+        *(f"  {one_line(test, limit=400)}" for test in tests[:SHOWN]),
+        *more,
+    ]
+
+
+def refuse_in_ci(items: list[pytest.Item]) -> None:
+    """Refuse to record where nobody looks at what is recorded.
+
+    Raises:
+        pytest.UsageError: this is continuous integration, and a test compares with snapshots.
+    """
+    if not is_ci(os.environ) or not any(
+        "caesar_snapshot" in getattr(item, "fixturenames", ()) for item in items
+    ):
+        return
+    import pytest  # noqa: PLC0415 - as above
+
+    raise pytest.UsageError(
+        "--snapshot-update records, and in CI (the variable CI is set) nothing is recorded: run "
+        "it elsewhere and commit the snapshots"
+    )

@@ -584,6 +584,7 @@ def test_parts_of_a_run_can_be_compared_too(pytester: pytest.Pytester, run: Runs
     assert outcome["exit_code"] == 0
     assert "signal" not in outcome
     assert [item["code"] for item in json.loads(recorded["run.diagnostics.value.json"])] == [
+        "event-seq-repeated",
         "undeclared-change",
         "phantom-change",
     ]
@@ -668,3 +669,38 @@ def test_a_user_without_a_home_has_no_placeholder_for_it(monkeypatch: pytest.Mon
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(pwd, "getpwuid", nobody)
     assert "<user-home>" not in folders_of_this_machine().values()
+
+
+def test_in_ci_nothing_is_recorded(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    pytester.makepyfile("def test_it(caesar_snapshot): assert 1 == caesar_snapshot\n")
+    result = run("--snapshot-update")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert not (pytester.path / "__caesar__").exists()
+
+
+def test_the_snapshots_of_tests_that_fail_are_not_updated(
+    pytester: pytest.Pytester, run_both: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile(
+        """
+        import os
+        VALUE, FAILS = os.environ["VALUE"], os.environ["VALUE"] == "2"
+        def test_good(caesar_snapshot): assert VALUE == caesar_snapshot
+        def test_bad(caesar_snapshot):
+            assert VALUE == caesar_snapshot
+            assert not FAILS
+        """
+    )
+    for value in "12":
+        monkeypatch.setenv("VALUE", value)
+        result = run_both("--snapshot-update")
+    module = next(pytester.path.glob("__caesar__/*"))
+    assert (module / "test_good.value.json").read_text() == '"2"\n'
+    assert (module / "test_bad.value.json").read_text() == '"1"\n'
+    result.stdout.fnmatch_lines(
+        ["snapshots were not updated, for their tests failed:", "  *::test_bad"]
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +63,20 @@ def test_what_is_written_is_claimed_again(parameter: str, index: int | str) -> N
     one = stem(f"test_a[{parameter}]")
     assert belongs(file_name(one, index), one)
     assert "/" not in file_name(one, index)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("m.py::test_x[A]", "m.py::test_x[a]"),
+        ("m.py::test_X", "m.py::test_x"),
+        ("m.py::test_x[stra\u00dfe]", "m.py::test_x[strasse]"),
+        ("m.py::test_x[caf\u00e9]", "m.py::test_x[cafe\u0301]"),
+    ],
+)
+def test_ids_that_differ_in_case_or_form_alone_get_different_files(one: str, other: str) -> None:
+    def folded(nodeid: str) -> str:
+        stem = file_stem(nodeid, nodeid.partition("::")[2])
+        return unicodedata.normalize("NFC", stem).casefold()
+
+    assert folded(one) != folded(other)
