@@ -69,10 +69,16 @@ def test_functions_of_this_process_are_called_one_at_a_time(
         """,
         test_x="""
         def test_rate(caesar_trials):
-            assert caesar_trials("Try", n=3).rate(lambda run: run.succeeded) == 1
+            trials = caesar_trials("Try", n=3)
+            assert trials.rate(lambda run: run.succeeded) == 1
+            assert trials.rate(lambda run: run.changes) == 0
         """,
     )
-    run("--caesar-agent=agent:main", "--caesar-jobs=3").assert_outcomes(passed=1)
+    result = run("--caesar-agent=agent:main", "--caesar-jobs=3")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["  test_rate (agent) *3 of 3 *100 %*", "  test_rate #2 (agent) *0 of 3 *0 %*"]
+    )
 
 
 def test_trials_that_cannot_be_carried_out_are_errors_and_no_failures(

@@ -45,7 +45,7 @@ class _Options:
 
 def table(heading: str) -> list[str]:
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(r"^\| `(-{0,2}caesar[a-z_-]+)", section, re.MULTILINE)
+    return re.findall(r"^\| `(-{0,2}caesar[a-z_-]+(?:=va)?)", section, re.MULTILINE)
 
 
 def test_every_option_and_ini_key_is_told_and_no_other() -> None:
