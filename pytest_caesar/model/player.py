@@ -90,11 +90,15 @@ class Player:
             return Said(answer=aside(request))
         return self._turn(key, request)
 
-    def judge(self) -> str | None:
-        """Return why a test fails, in one message, or None."""
+    def judge(self, *, stopped: bool = False) -> str | None:
+        """Return why a test fails, in one message, or None.
+
+        Args:
+            stopped: the agent was stopped on purpose, so that it may have left out turns.
+        """
         with self._lock:
             failures = list(dict.fromkeys(self._failures.values()))
-            failures = failures or [*self._never_asked_for()]
+            failures = failures or ([] if stopped else [*self._never_asked_for()])
         return "\n".join(f"caesar_model: {failure}" for failure in failures) or None
 
     # -- one turn

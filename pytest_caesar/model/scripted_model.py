@@ -147,9 +147,13 @@ class ScriptedModel(Words):
 
         return calls_seen(self.requests, task), used_for(self.player.used.get(task, ()))
 
-    def judge(self) -> str | None:
-        """Return what went wrong with the script, in one message, or None."""
-        return None if self.upstream is not None else self.player.judge()
+    def judge(self, *, stopped: bool = False) -> str | None:
+        """Return what went wrong with the script, in one message, or None.
+
+        Args:
+            stopped: the agent was stopped on purpose, so that it may have left out turns.
+        """
+        return None if self.upstream is not None else self.player.judge(stopped=stopped)
 
     def close(self) -> None:
         """Stop serving; waits for nobody."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_caesar.programs.programs import Programs
     from pytest_caesar.recovery.tool_call import ToolCall
     from pytest_caesar.recovery.usage import Usage
+    from pytest_caesar.runs.run import Run
 
 
 def make_orchestrator(
@@ -139,7 +140,8 @@ def make_programs(session: CaesarSession, request: pytest.FixtureRequest) -> Pro
 
     programs = Programs()
     request.addfinalizer(programs.close)
-    session.state_of(request.node).judges.append(programs.judge)
+    state = session.state_of(request.node)
+    state.judges.append(lambda: programs.judge(stopped=_stopped(state.runs)))
     return programs
 
 
@@ -168,8 +170,13 @@ def make_model(session: CaesarSession, request: pytest.FixtureRequest) -> Script
         runs=lambda: state.runs,
     )
     model = ScriptedModel(recording=recording)
-    state.judges.append(lambda: recording.judge(model) or model.judge())
+    state.judges.append(lambda: recording.judge(model) or model.judge(stopped=_stopped(state.runs)))
     return model
+
+
+def _stopped(runs: Sequence[Run]) -> bool:
+    """Tell whether an agent was stopped at a budget, so that it did not do all that is scripted."""
+    return any("budget-exceeded" in run.codes for top in runs for run in top.tree)
 
 
 def counted_ids() -> Callable[[], str]:

@@ -24,6 +24,10 @@ QUANTITIES: Final = {
     "durationMs": "<duration>",
     "input_tokens": "<tokens>",
     "output_tokens": "<tokens>",
+    **dict.fromkeys(
+        ("cached_input_tokens", "cache_write_tokens", "reasoning_tokens", "total_tokens"),
+        "<tokens>",
+    ),
     "cost_usd": "<cost>",
     "pid": "<pid>",
 }

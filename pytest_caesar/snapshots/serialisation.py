@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from caesar_agent.console import printable
 from caesar_agent.documents.base import Part
 from caesar_agent.documents.report import Report
+from pytest_caesar.recovery.tool_call import ToolCall
+from pytest_caesar.recovery.usage import Usage
+from pytest_caesar.runs.command_reconciliation import Command
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.snapshots.normalisation import Normaliser
 from pytest_caesar.workspace.values import Patch
@@ -28,6 +31,13 @@ KINDS: Final = {
 }
 """What can be recorded, and how its files end."""
 
+
+_VARYING: Final[dict[type, frozenset[str]]] = {
+    Command: frozenset({"started_at", "duration"}),
+    ToolCall: frozenset({"at", "duration", "begun", "done"}),
+    Usage: frozenset({"duration"}),
+}
+"""What differs each time, and is left out."""
 
 VERDICTS: Final = {"matched": "as declared", "wrong-action": "wrong action"}
 """How a page says what is not plain from the verdict's own name."""
@@ -92,7 +102,12 @@ def _is_ours(value: object) -> bool:
 
 def _fields(value: Any) -> dict[str, object]:
     """Return what a value of the harness says, without what it leaves open."""
-    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    varying = _VARYING.get(type(value), frozenset())
+    found = {
+        field.name: getattr(value, field.name)
+        for field in fields(value)
+        if field.name not in varying
+    }
     return {name: item for name, item in found.items() if item not in (None, "", ())}
 
 

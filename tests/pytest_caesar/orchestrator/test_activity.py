@@ -14,6 +14,8 @@ from pytest_caesar.reporting.sections import run_section
 from pytest_caesar.runs.prices import parse_prices
 from pytest_caesar.runs.record import run_as_json
 from pytest_caesar.runs.run import Run
+from pytest_caesar.snapshots.normalisation import Normaliser
+from pytest_caesar.snapshots.serialisation import serialise
 from pytest_caesar.workspace.repository import Repository
 
 REPORT = {
@@ -82,6 +84,19 @@ def test_a_lie_shows_in_the_run_the_section_and_the_json(tmp_path: Path) -> None
     assert told["usage"]["input_tokens"] == 100
     assert told["tool_calls"][0]["tool"] == "bash"
     json.dumps(told)
+
+
+def test_a_snapshot_has_commands_and_usage_without_their_times(tmp_path: Path) -> None:
+    run = delegate(tmp_path, 1, 0)
+    normaliser = Normaliser()
+
+    page = serialise(run, normaliser).decode()
+    assert "| pytest -q | 0 | 0 | confirmed |" in page
+    commands = serialise(run.commands, normaliser).decode()
+    assert '"verdict": "confirmed"' in commands
+    assert "started_at" not in commands
+    assert "100" not in serialise(run.usage, normaliser).decode()
+    assert '"tool": "bash"' in serialise(run.tool_calls, normaliser).decode()
 
 
 def test_what_a_run_knows_is_kept_when_its_report_is_taken_away(tmp_path: Path) -> None:
