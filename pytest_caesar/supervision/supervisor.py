@@ -32,7 +32,7 @@ from pytest_caesar.supervision.monitors.monitor import (
 )
 from pytest_caesar.supervision.monitors.process_tree import can_adopt
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
-from pytest_caesar.supervision.pace import interval
+from pytest_caesar.supervision.pace import interval, watched
 from pytest_caesar.supervision.processes import Process
 from pytest_caesar.supervision.reaper import GoneError, Reaper, ReaperError, shared_reaper
 from pytest_caesar.supervision.start_errors import check_arguments, explain, find_program
@@ -124,7 +124,8 @@ def supervise(
         run.start()
         if on_start is not None and run.monitor is not None:
             on_start(run.monitor.pid)
-        run.watch(linger, delivered, cancelled, on_poll)
+        with watched():
+            run.watch(linger, delivered, cancelled, on_poll)
     except BaseException:
         # Ctrl-C and test timeouts arrive here too: first the tree, then the news.
         run.abandon()
