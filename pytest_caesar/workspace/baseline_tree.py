@@ -74,7 +74,8 @@ def of_commit(
             without, files that filters changed are not told from edited ones.
     """
     raw, index_time = read_checkout_index(checkout)
-    index = _visible(checkout, raw)
+    # One that was made a moment ago hides nothing but what a sparse checkout leaves out.
+    index = raw if pristine else _visible(checkout, raw)
     snapshot = _snapshot(
         checkout,
         settings,

@@ -8,11 +8,13 @@ import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pytest_caesar.files.walking import MAX_ENTRIES
 from pytest_caesar.workspace.path_states import facts_of
 from pytest_caesar.workspace.state_before import read_plain_file
 
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+MAX_FOLDERS = 200_000
+"""Folders that are looked into."""
 
 MAX_INSIDE = 10_000
 """Files of one such folder that are looked at."""
@@ -31,25 +33,32 @@ def git_named(top: Path, passed_over: Collection[bytes]) -> dict[bytes, bytes]:
     root = os.fsencode(top)
     found: dict[bytes, bytes] = {}
     folders = [b""]
-    left = MAX_ENTRIES
+    left = MAX_FOLDERS
     while folders and left > 0:
+        left -= 1
         folder = folders.pop()
         try:
             with os.scandir(os.path.join(root, folder)) as entries:  # noqa: PTH118 - bytes
                 for entry in entries:
-                    left -= 1
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    path = folder + entry.name
-                    if entry.name == b".git":
-                        if not folder or _is_repository(entry.path):
-                            continue
-                        if mark := _mark(entry.path, is_folder=is_folder):
-                            found[path + b"/" if is_folder else path] = mark
-                    elif is_folder and path not in passed_over:
-                        folders.append(path + b"/")
+                    if entry.is_dir(follow_symlinks=False):
+                        path = folder + entry.name
+                        if entry.name == b".git":
+                            found |= _entry(path, entry.path, is_folder=True)
+                        elif path not in passed_over:
+                            folders.append(path + b"/")
+                    elif entry.name == b".git":
+                        found |= _entry(folder + b".git", entry.path, is_folder=False)
         except OSError:
             continue
     return found
+
+
+def _entry(path: bytes, full: bytes, *, is_folder: bool) -> dict[bytes, bytes]:
+    """Return the fingerprint of what is called so, unless it is a repository's or has nothing."""
+    if path == b".git" or _is_repository(full):
+        return {}
+    mark = _mark(full, is_folder=is_folder)
+    return {path + b"/" * is_folder: mark} if mark else {}
 
 
 def _is_repository(entry: bytes) -> bool:

@@ -113,6 +113,20 @@ def _may_have_bits(data: bytes, size: int) -> bool:
         return bool(data)
 
 
+def has_gitlinks(data: bytes, *, sha256: bool) -> bool:
+    """Tell quickly whether an index may have a submodule."""
+    if GITLINK_MODE not in data:
+        return False  # which says little where it is there: other numbers look like that, too
+    size = 32 if sha256 else 20
+    try:
+        return any(
+            data[position + 24 : position + 28] == GITLINK_MODE
+            for position in _positions(data, size)
+        )
+    except (_UnusualError, IndexError):
+        return True
+
+
 def _positions(data: bytes, size: int) -> Iterator[int]:
     """Yield where each entry of an index begins, as fast as may be."""
     if data[:8] not in (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3"):

@@ -23,7 +23,7 @@ from pytest_caesar.workspace.baseline_tree import (
 from pytest_caesar.workspace.file_systems import times_tell
 from pytest_caesar.workspace.git import GitError
 from pytest_caesar.workspace.index_changes import index_changes
-from pytest_caesar.workspace.index_file import GITLINK_MODE, read_index, without_bits
+from pytest_caesar.workspace.index_file import has_gitlinks, read_index, without_bits
 from pytest_caesar.workspace.naming import OWN_FOLDERS, named, shown
 from pytest_caesar.workspace.observer import Observer, Scan, discard, new_folder
 from pytest_caesar.workspace.other_worktrees import OtherWorktree, other_worktrees
@@ -123,7 +123,7 @@ class OwnCheckout:
 def _inside(snapshot: Snapshot, differing: Iterable[bytes]) -> dict[bytes, InsideState]:
     """Look into the repositories that lie in a checkout."""
     paths = {path[:-1] for path in differing if path.endswith(b"/")}
-    if GITLINK_MODE in snapshot.index:
+    if has_gitlinks(snapshot.index, sha256=len(snapshot.tree) == 64):
         entries = read_index(snapshot.index) or ()
         paths |= {entry.path for entry in entries if entry.mode == 0o160000}
     looking = Inside(snapshot)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from pytest_caesar.workspace.git import Git, GitError
-from pytest_caesar.workspace.index_file import GITLINK_MODE
+from pytest_caesar.workspace.index_file import has_gitlinks
 from pytest_caesar.workspace.integrity import find_forged_trees
 from pytest_caesar.workspace.naming import named
 from pytest_caesar.workspace.observer import Observer, discard, new_folder
@@ -23,7 +23,7 @@ def states(checkout: Checkout, index: bytes, config: bytes) -> dict[bytes, tuple
     A state is "" for an empty folder, "checked out", or a description of what lies there
     instead of the commit that the superproject names.
     """
-    if GITLINK_MODE not in index:
+    if not has_gitlinks(index, sha256=checkout.object_format == "sha256"):
         return {}
     records = Git(checkout.top).run("ls-files", "-z", "--stage").records
     links = {
