@@ -337,6 +337,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Have the harness keep what it needs before a fixture of the test may fake it: processes."""
+    if not {"caesar_repo", "caesar_orchestrator"}.isdisjoint(getattr(item, "fixturenames", ())):
+        import pytest_caesar.supervision.reaper  # noqa: PLC0415 - only for tests that delegate
+        import pytest_caesar.workspace.git  # noqa: F401, PLC0415 - as above
+
+
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Never look for tests in what an orchestrator keeps: worktrees hold copies of them."""
     return True if collection_path.name == ".caesar" else None

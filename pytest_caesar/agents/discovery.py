@@ -18,6 +18,7 @@ from pytest_caesar.agents.definitions import (
 )
 from pytest_caesar.agents.fallback import fallback_damage
 from pytest_caesar.agents.front_matter import FrontMatter, parse_front_matter
+from pytest_caesar.agents.paths import current_folder
 from pytest_caesar.agents.plugins import PluginRoot, list_plugin_roots, plugin_registry
 from pytest_caesar.files.reading import read_regular
 
@@ -169,7 +170,7 @@ def _folders(
         findings += _plugin_findings(roots, cwd, plugin_registry(home))
         folders += [
             AgentFolder(
-                path=Path.cwd() / root.path / "agents",
+                path=current_folder() / root.path / "agents",
                 source=root.source,
                 plugin=f"{root.plugin}@{root.marketplace}",
             )
@@ -185,7 +186,7 @@ def _plugin_findings(
     for root in roots:
         name = f"{root.plugin}@{root.marketplace}"
         project = root.project_path
-        if not os.path.isdir(Path.cwd() / root.path):  # noqa: PTH112  (unlike Path, it never raises)
+        if not os.path.isdir(current_folder() / root.path):  # noqa: PTH112  (unlike Path, it never raises)
             problem = f"Plugin {name} is registered at {root.path}, and there is no such folder"
         elif project and Path(project) not in (cwd, *cwd.parents):
             problem = (

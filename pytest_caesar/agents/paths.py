@@ -67,3 +67,15 @@ def _has_own_interpreter(file: Path) -> bool:
 
 def _refusal(text: str, problem: str) -> SelectionError:
     return SelectionError(selected=text, problem=problem, fits=(), available=())
+
+
+def current_folder() -> Path:
+    """Return the current folder; where it was removed, the path that it had.
+
+    So whoever needs nothing relative does not fail, and whoever does is told of a path.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        named = os.environ.get("PWD", "")
+        return Path(named if named.startswith("/") else "/")

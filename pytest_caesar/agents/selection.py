@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_caesar.agents.errors import SelectionError, near_miss, shown
 from pytest_caesar.agents.functions import meant_function
-from pytest_caesar.agents.paths import absolute
+from pytest_caesar.agents.paths import absolute, current_folder
 from pytest_caesar.agents.selection_context import Place, safe_id, search_path
 from pytest_caesar.agents.selectors import (
     Fit,
@@ -68,8 +68,8 @@ def select(
     """
     environ = os.environ if environ is None else environ
     place = Place(
-        project=absolute(str(project), Path.cwd()),
-        start=absolute(str(start), Path.cwd()),
+        project=absolute(str(project), current_folder()),
+        start=absolute(str(start), current_folder()),
         path=search_path(environ),
         user_config=user_config,
         home=home or (Path(environ["HOME"]) if environ.get("HOME") else None),

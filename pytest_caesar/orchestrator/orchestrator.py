@@ -21,6 +21,7 @@ from pytest_caesar.agents.credentials import refused_beside_model
 from pytest_caesar.agents.launch import expected_source
 from pytest_caesar.agents.models import decide_model
 from pytest_caesar.agents.network import decide_network
+from pytest_caesar.agents.paths import current_folder
 from pytest_caesar.agents.roles import elect_agent, role_named, role_prompt, task_defaults
 from pytest_caesar.agents.runners import at_depth
 from pytest_caesar.agents.selection import select
@@ -372,7 +373,7 @@ class Orchestrator:
             return select(
                 agent,
                 project=agents_root,
-                start=Path.cwd(),
+                start=current_folder(),
                 user_config=self.settings.user_config,
                 runner=self.settings.runner,
             )
@@ -382,7 +383,7 @@ class Orchestrator:
             raise no_agent(wanted, config)
         place = Place(
             project=agents_root,
-            start=Path.cwd(),
+            start=current_folder(),
             user_config=self.settings.user_config,
             path=search_path(self.settings.path_first),
             runner=self.settings.runner,

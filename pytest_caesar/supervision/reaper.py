@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import Popen
 from typing import Final
 
 import pytest_caesar.supervision.supported_system  # noqa: F401 - before the rest fails
@@ -70,7 +71,7 @@ class Reaper:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self._process = subprocess.Popen(
+                self._process = Popen(
                     self._command(theirs.fileno()),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

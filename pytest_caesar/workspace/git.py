@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 from typing import IO
 
 from caesar_agent.clock import monotonic, pause
@@ -202,7 +203,7 @@ class Git:
             source.write(stdin)
             source.seek(0)
         try:
-            process = subprocess.Popen(
+            process = Popen(
                 (program, *argv[1:]),
                 cwd=self.folder,
                 env=self.environment(),

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from subprocess import Popen
 from typing import Literal
 
 from caesar_agent.clock import monotonic, pause
@@ -106,7 +107,7 @@ def run_setup(request: WorkspaceRequest, folder: Path) -> None:
     end = monotonic() + request.setup_timeout
     for command in request.setup:
         with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
+            process = Popen(
                 ["/bin/sh", "-c", command],
                 cwd=folder,
                 env=_setup_environment(),

@@ -13,6 +13,7 @@ from caesar_agent.documents.delegation import DelegationFile
 from caesar_agent.documents.task import Task
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.agents.config import Config
+from pytest_caesar.agents.paths import current_folder
 from pytest_caesar.agents.selection_context import Place
 from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.orchestrator.nested.permission import Asker, Mode
@@ -105,7 +106,7 @@ class Nest:
                 policy=parent.config.policy,
                 left=parent.task.deadline_ms / 1000,
             ),
-            team=Team(members=self.team, place=place, start=Path.cwd()),
+            team=Team(members=self.team, place=place, start=current_folder()),
             start=functools.partial(self._start, parent),
         )
 

@@ -179,3 +179,41 @@ def test_subtests_and_unittest_are_tests_too(pytester: pytest.Pytester, run: Run
             "3 runs: 3 success (3 file)",
         ]
     )
+
+
+def test_what_a_test_fakes_or_removes_is_not_the_harnesss(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    """Processes are faked before our fixtures are made; the folder of the session goes."""
+    pytester.makepyfile(
+        """
+        import subprocess
+        import pytest
+
+        class Fake:
+            returncode = 0
+            def __init__(self, *args, **more): pass
+            def communicate(self, *args): return (b"", b"")
+            def wait(self, *args): return 0
+
+        @pytest.fixture
+        def faked(monkeypatch):
+            monkeypatch.setattr(subprocess, "Popen", Fake)
+
+        def test_faked(faked, caesar_repo, caesar_orchestrator, caesar_fake_agent):
+            fake = caesar_fake_agent
+            caesar_repo.commit({"a.txt": "a\\n"})
+            agent = fake(fake.write("b.txt", "b\\n"), fake.report("success", "Done."))
+            run = caesar_orchestrator.delegate("Work.", agent=agent)
+            assert [change.path for change in run.changes] == ["b.txt"]
+
+        def test_removed(tmp_path, monkeypatch, caesar_orchestrator, caesar_fake_agent):
+            (tmp_path / "gone").mkdir()
+            monkeypatch.chdir(tmp_path / "gone")
+            (tmp_path / "gone").rmdir()
+            fake = caesar_fake_agent
+            agent = fake(fake.report("success", "Done."))
+            assert caesar_orchestrator.delegate("Work.", agent=agent).report.status == "success"
+        """
+    )
+    run().assert_outcomes(passed=2)
