@@ -20,9 +20,15 @@ if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator import Orchestrator
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
     from pytest_caesar.orchestrator.policy import DelegationRefused
+    from pytest_caesar.programs.call import ProgramCall, ProgramReply
+    from pytest_caesar.programs.errors import ProgramError
     from pytest_caesar.recordings.errors import RecordingError
     from pytest_caesar.recovery.evidence import Evidence, Recovered, Source, Status
     from pytest_caesar.recovery.tiers import SourceError
+    from pytest_caesar.recovery.tool_call import ToolCall
+    from pytest_caesar.recovery.usage import Usage
+    from pytest_caesar.runs.budget import BudgetSpentError
+    from pytest_caesar.runs.command_reconciliation import Command
     from pytest_caesar.runs.errors import DelegationError
     from pytest_caesar.runs.prices import PricesError
     from pytest_caesar.runs.run import Events, Run
@@ -43,8 +49,10 @@ __all__ = [
     "AgentStartError",
     "AgentTarget",
     "ApplyError",
+    "BudgetSpentError",
     "CaesarSnapshot",
     "Clock",
+    "Command",
     "ConfigError",
     "DelegationError",
     "DelegationRefused",
@@ -63,6 +71,9 @@ __all__ = [
     "Patch",
     "PricesError",
     "ProcessAgent",
+    "ProgramCall",
+    "ProgramError",
+    "ProgramReply",
     "Reconciliation",
     "RecordingError",
     "Recovered",
@@ -75,6 +86,8 @@ __all__ = [
     "SourceError",
     "Status",
     "StepError",
+    "ToolCall",
+    "Usage",
     "__version__",
 ]
 
@@ -82,8 +95,10 @@ _HOMES = {
     "AgentStartError": "supervision.start_errors",
     "AgentTarget": "agents.target",
     "ApplyError": "workspace.applying",
+    "BudgetSpentError": "runs.budget",
     "CaesarSnapshot": "snapshots.fixture",
     "Clock": "session.document_clock",
+    "Command": "runs.command_reconciliation",
     "ConfigError": "agents.errors",
     "DelegationError": "runs.errors",
     "DelegationRefused": "orchestrator.policy",
@@ -102,6 +117,9 @@ _HOMES = {
     "Patch": "workspace.values",
     "PricesError": "runs.prices",
     "ProcessAgent": "agents.target",
+    "ProgramCall": "programs.call",
+    "ProgramError": "programs.errors",
+    "ProgramReply": "programs.call",
     "Reconciliation": "workspace.reconciliation",
     "RecordingError": "recordings.errors",
     "Recovered": "recovery.evidence",
@@ -114,6 +132,8 @@ _HOMES = {
     "SourceError": "recovery.tiers",
     "Status": "recovery.evidence",
     "StepError": "fake_agent.checks",
+    "ToolCall": "recovery.tool_call",
+    "Usage": "recovery.usage",
 }
 
 

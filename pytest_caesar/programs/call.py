@@ -45,7 +45,7 @@ class ProgramCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProgramReply:
     """What a faked program does.
 
     Attributes:

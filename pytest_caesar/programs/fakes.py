@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pytest_caesar.programs.call import ProgramCall, Reply
+from pytest_caesar.programs.call import ProgramCall, ProgramReply
 
-Script = Callable[[ProgramCall], "Reply | str | bytes | int | None"]
+Script = Callable[[ProgramCall], "ProgramReply | str | bytes | int | None"]
 """Makes a reply from a call: text is its stdout, a number its exit code, None no reply."""
 
 
@@ -33,18 +33,18 @@ class FakedProgram:
         """Tell whether it takes a call."""
         return tuple(argv[1 : 1 + len(self.words)]) == self.words
 
-    def reply(self, call: ProgramCall) -> Reply | None:
+    def reply(self, call: ProgramCall) -> ProgramReply | None:
         """Return what it replies, or None where nothing fits.
 
         Raises:
             Exception: that of the test's own function.
         """
         told = self._script(call)
-        if told is None or isinstance(told, Reply):
+        if told is None or isinstance(told, ProgramReply):
             return told
         if isinstance(told, int):
-            return Reply(exit_code=told)
-        return Reply(stdout=told)
+            return ProgramReply(exit_code=told)
+        return ProgramReply(stdout=told)
 
     def __repr__(self) -> str:
         return f"<FakedProgram {' '.join((self.name, *self.words))}: {len(self.calls)} calls>"

@@ -16,7 +16,7 @@ from pathlib import Path
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.files.folders import temporary_folder
-from pytest_caesar.programs.call import ProgramCall, Reply, encoded
+from pytest_caesar.programs.call import ProgramCall, ProgramReply, encoded
 from pytest_caesar.programs.errors import ProgramError
 from pytest_caesar.programs.fakes import FakedProgram, Ledger, Script, WatchedProgram
 from pytest_caesar.programs.server import Server
@@ -80,7 +80,7 @@ class Programs:
             stdout: what it prints.
             stderr: the same, to the other stream.
             exit_code: what it ends with.
-            script: makes the reply from the call instead: a ``Reply``, text for stdout, a
+            script: makes the reply from the call instead: a ``ProgramReply``, text for stdout, a
                 number for the exit code, or None where no reply fits.
             stdin: read what comes in before the reply, into ``call.stdin``. A fake that waits
                 for a pipe which nobody closes hangs.
@@ -91,7 +91,7 @@ class Programs:
         if script is not None and (stdout or stderr or exit_code):
             raise ProgramError(name=name, problem="give a reply or a script, not both")
         try:
-            fixed = Reply(stdout=stdout, stderr=stderr, exit_code=exit_code)
+            fixed = ProgramReply(stdout=stdout, stderr=stderr, exit_code=exit_code)
         except (TypeError, ValueError) as error:
             raise ProgramError(name=name, problem=str(error)) from error
         if name in self._watched:
@@ -260,7 +260,7 @@ class Programs:
         self._folder = folder
         return folder
 
-    def reply_to(self, call: ProgramCall) -> tuple[FakedProgram | None, Reply | None]:
+    def reply_to(self, call: ProgramCall) -> tuple[FakedProgram | None, ProgramReply | None]:
         """Return which fake takes a call, and what it replies."""
         fitting = [one for one in self._fakes.get(call.argv[0], ()) if one.fits(call.argv)]
         line = one_line(shlex.join(call.argv), limit=200)

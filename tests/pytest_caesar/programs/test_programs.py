@@ -15,7 +15,7 @@ import pytest
 from pytest_caesar.agents.target import FunctionAgent, ProcessAgent
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
-from pytest_caesar.programs.call import ProgramCall, Reply
+from pytest_caesar.programs.call import ProgramCall, ProgramReply
 from pytest_caesar.programs.errors import ProgramError
 from pytest_caesar.programs.programs import Programs
 from pytest_caesar.runs.run import Run
@@ -171,7 +171,7 @@ def test_a_program_that_is_not_there_is_told_so(programs: Programs, work: Work) 
 
 
 def test_a_script_replies_and_reads_what_comes_in(programs: Programs, work: Work) -> None:
-    def reply(call: ProgramCall) -> Reply | str | int | None:
+    def reply(call: ProgramCall) -> ProgramReply | str | int | None:
         if call.argv[1:] == ("fail",):
             return 9
         assert call.stdin is not None
