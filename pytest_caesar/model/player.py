@@ -72,9 +72,11 @@ class Player:
     def answer(self, request: ModelRequest) -> Said | Refused:
         """Return what the model says to a request; what goes wrong is kept for the verdict."""
         with self._lock:
-            self.requests.append(request)
-            said = self._said(_key(request), request)
-            if isinstance(said, Said):
+            key = _key(request)
+            said = self._said(key, request)
+            if self._counts[key] <= self.max_requests:
+                self.requests.append(request)  # what a CLI that asks for ever sends is not kept
+            if isinstance(said, Said) and said.fault is None:
                 self.used.setdefault(request.task, []).append((request.model, said.answer.usage))
             return said
 

@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes | None:
         if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
             size = int(self.headers.get("Content-Length") or 0)
-            return None if size > MAX_BODY else self.rfile.read(size)
+            return self.rfile.read(size) if 0 <= size <= MAX_BODY else None
         read, total = [], 0
         for piece in self._pieces():
             total += len(piece)
@@ -243,9 +243,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _pieces(self) -> Iterator[bytes]:
         while True:
             size = int(self.rfile.readline(100).split(b";")[0], 16)
-            if size > MAX_BODY:
-                yield b" " * (MAX_BODY + 1)
-                return
+            if not 0 <= size <= MAX_BODY:
+                message = "the size of a chunk is not one"
+                raise ValueError(message)
             if not size:
                 while self.rfile.readline(8192).strip():
                     pass  # trailers

@@ -132,6 +132,9 @@ def test_what_is_not_served_is_said(
         b"POST /v1/responses HTTP/1.1\r\nContent-Length: many\r\n\r\n",
         b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"POST /v1/responses HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+        b"POST /v1/responses HTTP/1.1\r\nContent-Length: -1\r\n\r\n{}",
+        b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n{}",
+        b"POST /v1/responses HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n{}",
     ],
 )
 def test_a_client_that_speaks_no_http_harms_nobody(sent: bytes) -> None:
