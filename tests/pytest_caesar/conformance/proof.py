@@ -10,7 +10,7 @@ from pytest_caesar.fake_agent.agent import FakeAgents, Step
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from tests.pytest_caesar.conformance.flaws import PROFILE, Flaw, right
 
-SETTINGS = OrchestratorSettings(grace=0.5, linger=0.2)
+SETTINGS = OrchestratorSettings(grace=0.5, linger=2.0)
 
 
 class Proof(ScenarioCache):

@@ -21,7 +21,7 @@ INDEX = (FOLDER / "index.md").read_text(encoding="utf-8")
 
 LEFT_OPEN = {
     "TASK": set[str](),
-    "REPORT": {"REPORT-015"},  # nothing of theirs is refused
+    "REPORT": {"REPORT-015", "REPORT-016"},  # nothing of theirs is refused, or watched
     "CHANGES": set[str](),
     "EVENTS": {"EVENTS-015"},  # who asks is on the page about questions
     "QUESTIONS": set[str](),
