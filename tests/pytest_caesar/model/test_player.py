@@ -81,6 +81,7 @@ def test_a_cli_that_asks_for_ever_is_stopped() -> None:
     assert isinstance(model.player.answer(asked()), Said)
     assert isinstance(model.player.answer(asked(task="t_0002")), Said)
     assert refused(model, asked()) == "caesar_model: 2 requests for one task: the CLI asks for ever"
+    assert len(model.requests) == 3
 
 
 def _angry(request: ModelRequest) -> None:
@@ -190,6 +191,7 @@ def test_faults_hit_the_first_requests_for_their_turn() -> None:
         kinds.append(said.fault.kind if said.fault else None)
     other = model.player.answer(asked(task="t_0002"))
     assert kinds == ["fail", "fail", "cut", None, None]
+    assert model.witness("t_0001")[1].turns == 2  # nobody pays for a fault
     assert isinstance(other, Said)
     assert other.fault is not None
 
