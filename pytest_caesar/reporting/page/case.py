@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from pytest_caesar.reporting.page.overview import GLYPHS, TONES, WORDS, Cell, cell, rate_words
 from pytest_caesar.reporting.page.run import RunView, run_view
-from pytest_caesar.reporting.page.text import Passage, anchor, first_bytes, line
+from pytest_caesar.reporting.page.text import Passage, anchor, first_bytes, line, plural
 from pytest_caesar.reporting.results.cases import Attempt, Case
-from pytest_caesar.reporting.results.fields import as_int, as_mapping, as_text
+from pytest_caesar.reporting.results.fields import as_int, as_list, as_mapping, as_mappings, as_text
+
+CAUSES: Final = 20
+"""Causes of failed trials that are named, and trials of one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,7 @@ class CaseView:
         again: the command that runs it again, or "".
         rate: what the trials came to, or "".
         strip: one mark for each trial.
+        causes: why trials failed, the most frequent first.
         attempts: its executions, or trials.
     """
 
@@ -68,6 +72,7 @@ class CaseView:
     again: str
     rate: str
     strip: tuple[Mark, ...]
+    causes: tuple[str, ...]
     attempts: tuple[AttemptView, ...]
 
     @property
@@ -114,6 +119,7 @@ def case_view(case: Case, beside: str = "") -> CaseView:
         again=line(again, limit=2000),
         rate=_rate(case.verdict),
         strip=tuple(marks),
+        causes=tuple(map(_cause, as_mappings(case.verdict.get("causes"))))[:CAUSES],
         attempts=tuple(attempts),
     )
 
@@ -139,6 +145,14 @@ def _mark(attempt: Attempt, link: str) -> Mark:
         word=word,
         link=link,
     )
+
+
+def _cause(cause: Mapping[str, Any]) -> str:
+    """Return ``3 trials: assert 1 == 2 (2, 5, 7)``."""
+    numbers = [str(number) for number in as_list(cause.get("trials"))]
+    more = ", …" if len(numbers) > CAUSES else ""
+    message = line(as_text(cause.get("message")), limit=300)
+    return f"{plural(len(numbers), 'trial')}: {message} ({', '.join(numbers[:CAUSES])}{more})"
 
 
 def _percent(fraction: str) -> str:

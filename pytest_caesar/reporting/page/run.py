@@ -8,20 +8,26 @@ from typing import Any, Final
 
 from pytest_caesar.reporting.page.changes import Pairs, Usage, commands, files, usage
 from pytest_caesar.reporting.page.diff import Diff, diff_view
+from pytest_caesar.reporting.page.entries import (
+    FINDINGS,
+    Entry,
+    diagnostic,
+    gate,
+    notes,
+    process_words,
+    processes,
+    question,
+)
 from pytest_caesar.reporting.page.text import Passage, first_bytes, last_bytes, line, seconds
 from pytest_caesar.reporting.page.timeline import Timeline, timeline
 from pytest_caesar.reporting.results.fields import (
     as_int,
-    as_list,
     as_mapping,
     as_mappings,
     as_number,
     as_text,
     as_texts,
 )
-
-FINDINGS: Final = 200
-"""Entries of one list of a report, and diagnostics, that the page holds of a run."""
 
 DEPTH: Final = 8
 """Levels of nested delegations that the page shows."""
@@ -39,18 +45,6 @@ _LOST: Final = ("report", "submission", "final-message", "log-", "stream-", "rep
 """How the codes of findings begin that tell of a better source that was lost."""
 
 _NO_LOSS: Final = frozenset({"report-supersedes"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A question, a finding, a gate or a process: a mark, a title and the rest."""
-
-    title: str
-    text: str = ""
-    mark: str = ""
-    tone: str = ""
-    code: str = ""
-    """Of a diagnostic: its code, by which the page explains it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,21 +144,21 @@ def run_view(run: Mapping[str, Any], *, depth: int = 0) -> RunView:
         summary=line(as_text(report.get("summary")), limit=2000),
         details=first_bytes(as_text(report.get("details")), where=f"{task_dir}/report.json"),
         lost=tuple(
-            _diagnostic(one)
+            diagnostic(one)
             for one in found
             if as_text(one.get("code")).startswith(_LOST)
             and as_text(one.get("code")) not in _NO_LOSS
         )[:FINDINGS],
-        notes=_notes(report),
+        notes=notes(report),
         files=files(run),
         commands=commands(run),
         usage=usage(run),
         diff=diff,
         timeline=timeline(run),
-        questions=tuple(map(_question, as_mappings(run.get("questions"))))[:FINDINGS],
-        gates=tuple(map(_gate, as_mappings(run.get("gates"))))[:FINDINGS],
-        processes=_processes(run, outcome),
-        diagnostics=tuple(map(_diagnostic, found[:FINDINGS])),
+        questions=tuple(map(question, as_mappings(run.get("questions"))))[:FINDINGS],
+        gates=tuple(map(gate, as_mappings(run.get("gates"))))[:FINDINGS],
+        processes=processes(run, outcome),
+        diagnostics=tuple(map(diagnostic, found[:FINDINGS])),
         log=last_bytes(
             as_text(run.get("log_end")),
             total=as_int(run.get("log_bytes")),
@@ -187,18 +181,6 @@ def run_view(run: Mapping[str, Any], *, depth: int = 0) -> RunView:
         ),
         error=line(as_text(as_mapping(run.get("error")).get("message")), limit=2000),
     )
-
-
-def process_words(outcome: Mapping[str, Any]) -> str:
-    """Say how a process ended."""
-    words = [as_text(outcome.get("status")).replace("_", " ") or "never started"]
-    if name := as_text(outcome.get("signal")):
-        words.append(f"ended by {name}")
-    elif (code := as_int(outcome.get("exit_code"))) is not None:
-        words.append(f"exit code {code}")
-    if outcome.get("killed_after_report") is True:
-        words.append("stopped after its report")
-    return line(", ".join(words), limit=120)
 
 
 def _facts(run: Mapping[str, Any], outcome: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -242,112 +224,3 @@ def _brief(run: Mapping[str, Any]) -> tuple[str, str]:
         if found:
             rest = rest.replace(found, name)
     return first_bytes(own.strip()).text, first_bytes(rest.strip()).text
-
-
-def _notes(report: Mapping[str, Any]) -> tuple[Entry, ...]:
-    notes = [
-        Entry(
-            mark=line(as_text(one.get("severity")) or "finding", limit=20),
-            title=line(as_text(one.get("title")), limit=400),
-            text=first_bytes(
-                "\n".join(
-                    filter(
-                        None, (_place(one.get("file"), one.get("line")), as_text(one.get("detail")))
-                    )
-                )
-            ).text,
-        )
-        for one in as_mappings(report.get("findings"))[:FINDINGS]
-    ]
-    for question in as_list(report.get("questions"))[:FINDINGS]:
-        text = (
-            question if isinstance(question, str) else as_text(as_mapping(question).get("question"))
-        )
-        if text:
-            notes.append(Entry(mark="question", title=line(text, limit=1000)))
-    notes += [
-        Entry(mark="next step", title=line(text, limit=1000))
-        for text in as_texts(report.get("next_steps"))[:FINDINGS]
-    ]
-    notes += [
-        Entry(
-            mark="artifact",
-            title=line(
-                one if isinstance(one, str) else as_text(as_mapping(one).get("path")), limit=400
-            ),
-        )
-        for one in as_list(report.get("artifacts"))[:FINDINGS]
-    ]
-    return tuple(notes)
-
-
-def _place(path: object, number: object) -> str:
-    name, where = as_text(path), as_int(number)
-    return f"{name}:{where}" if name and where is not None else name
-
-
-def _diagnostic(one: Mapping[str, Any]) -> Entry:
-    code = line(as_text(one.get("code")), limit=80)
-    place = _place(one.get("path"), one.get("line"))
-    return Entry(
-        code=code,
-        title=code,
-        text=line(as_text(one.get("message")), limit=1000),
-        mark=line(place, limit=400) if place else "",
-    )
-
-
-def _question(one: Mapping[str, Any]) -> Entry:
-    options = as_texts(one.get("options"))
-    answer, state = as_text(one.get("answer")), as_text(one.get("state"))
-    parts = [f"options: {', '.join(options)}"] if options else []
-    parts.append(f"answer: {answer}" if answer else "no answer")
-    return Entry(
-        title=line(as_text(one.get("question")), limit=1000),
-        text=line("; ".join(parts), limit=1000),
-        mark=line(state, limit=40),
-        tone="good" if state == "answered" else "bad",
-    )
-
-
-def _gate(one: Mapping[str, Any]) -> Entry:
-    passed = one.get("passed") is True
-    score, threshold = as_number(one.get("score")), as_number(one.get("threshold"))
-    words = [as_text(one.get("command"))]
-    if (code := as_int(one.get("exit_code"))) is not None:
-        words.append(f"exit code {code}")
-    if score is not None:
-        words.append(f"score {score:g}" + (f" of {threshold:g}" if threshold is not None else ""))
-    said = "" if passed else as_text(one.get("output"))
-    parts = [line(", ".join(filter(None, words)), limit=400), as_text(one.get("rationale")), said]
-    return Entry(
-        title=line(as_text(one.get("gate")), limit=200),
-        text=last_bytes("\n".join(filter(None, parts))).text,
-        mark="passed" if passed else line(as_text(one.get("severity")) or "failed", limit=20),
-        tone="good" if passed else "bad",
-    )
-
-
-def _processes(run: Mapping[str, Any], outcome: Mapping[str, Any]) -> tuple[Entry, ...]:
-    started = next(
-        (
-            as_text(event.get("text")).removeprefix("started").strip()
-            for event in as_mappings(run.get("timeline"))
-            if event.get("type") == "started"
-        ),
-        "",
-    )
-    if not outcome:
-        return ()
-    name = started or as_text(run.get("agent"))
-    agent = Entry(title=line(name, limit=400), mark=process_words(outcome), tone="")
-    left = [
-        Entry(
-            title=line(as_text(one.get("name")), limit=400),
-            text=f"pid {as_int(one.get('pid'))}",
-            mark="left behind, stopped",
-            tone="bad",
-        )
-        for one in as_mappings(outcome.get("leaked"))[:FINDINGS]
-    ]
-    return (agent, *left)

@@ -80,7 +80,8 @@ def everything() -> dict[str, Any]:
         trials=[
             {"id": TRIED, "test": TRIED, "agent": "codex", "verdict": "met", "fails": False,
              "passed": 5, "counted": 6, "interval": [0.44, 0.97], "could_be_chance": True,
-             "gate": {"trials": 6, "min_rate": "4/5"}},
+             "gate": {"trials": 6, "min_rate": "4/5"},
+             "causes": [{"trials": [2], "message": "assert 1 == 2"}]},
         ],
         conformance={
             "agents": [
