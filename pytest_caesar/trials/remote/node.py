@@ -7,12 +7,12 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from caesar_agent.clock import pause
 from pytest_caesar.agents.errors import CommandNotFound
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
@@ -27,8 +27,9 @@ from pytest_caesar.workspace.repository import Repository
 PREFIX: Final = "caesar-trial-"
 """Begins the name of a trial's folder; the worker's process id follows."""
 
-LOOK: Final = 0.1
-"""Seconds between two looks at whether the trial was cancelled."""
+LOOK: Final = 1.0
+"""Seconds between two looks at whether the trial was cancelled, which ask a scheduler far away;
+an end is noticed at once."""
 
 MAX_RETURNED: Final = 512 * 2**20
 """Bytes of a task directory that come back; what is beyond is named."""
@@ -60,7 +61,7 @@ def carry_out(parcel: Parcel, cancelled: Callable[[], bool] = lambda: False) -> 
 
     Args:
         parcel: what was sent.
-        cancelled: tells whether nobody waits for it any more; looked at ten times a second.
+        cancelled: tells whether nobody waits for it any more; looked at once a second.
 
     Raises:
         CaesarError: this node lacks something, or the delegation was refused.
@@ -79,10 +80,11 @@ def carry_out(parcel: Parcel, cancelled: Callable[[], bool] = lambda: False) -> 
         )
         try:
             pending = orchestrator.start(parcel.objective, **parcel.fields)
-            while not pending.done:
+            done = threading.Event()
+            pending.when_done(done.set)
+            while not done.wait(LOOK):
                 if cancelled():
                     pending.cancel()
-                pause(LOOK)
             run = pending.wait()
         except (AgentStartError, CommandNotFound) as error:
             raise NodeError(node=node, problem=str(error), remedy="install it there") from error
