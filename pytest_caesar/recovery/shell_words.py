@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-MAX_COMMAND = 64 * 1024
+MAX_COMMAND = 16 * 1024
 """Characters of a command line that are looked into; of longer ones only the text is compared."""
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
@@ -15,6 +15,9 @@ SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 
 _SPECIAL = re.compile(r"[|&;<>()$`*?\[\]{}~!#\n\\]")
 """What quoting makes a difference to, besides blanks."""
+
+_QUOTING = re.compile(r"['\"\\]")
+"""Without these the words are what stands between blanks."""
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 _PYTHON = re.compile(r"python(?:\d+(?:\.\d+)*)?")
@@ -148,8 +151,12 @@ def words(command: str) -> tuple[str, ...]:
 
 def split(text: str) -> tuple[str, ...]:
     """Return the words of a command line; () when a shell would not take it either."""
+    if len(text) > MAX_COMMAND:
+        return ()
+    if not _QUOTING.search(text):
+        return tuple(text.split())
     try:
-        return tuple(shlex.split(text[:MAX_COMMAND]))
+        return tuple(shlex.split(text))
     except ValueError:
         return ()
 

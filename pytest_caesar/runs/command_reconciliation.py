@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -183,12 +184,19 @@ class _Alignment:
     declared: Sequence[Declared]
     seen: Witnessed
     _places: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
+    _coded_places: dict[tuple[tuple[str, ...], int], list[int]] = field(default_factory=dict)
+    _passed: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _left: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
+    _hidden: dict[tuple[str, ...], bool] = field(default_factory=dict)
     _taken: dict[int, int] = field(default_factory=dict)
     _last: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for index, one in enumerate(self.seen.observed):
-            self._places.setdefault(words(one.command), []).append(index)
+            key = words(one.command)
+            self._places.setdefault(key, []).append(index)
+            if one.exit_code is not None:
+                self._coded_places.setdefault((key, one.exit_code), []).append(index)
 
     def entries(self) -> tuple[Command, ...]:
         texts = [self._text(claim.command) for claim in self.declared]
@@ -206,22 +214,24 @@ class _Alignment:
         return command if words(command) in self._places else unwrapped(command)
 
     def _coded(self, text: str, code: int, number: int) -> Command:
-        places = self._free(words(text))
-        same = [place for place in places if self.seen.observed[place].exit_code == code]
-        last = self._last.get(words(text), -1)
-        fitting = next((place for place in same if place > last), same[0] if same else None)
-        if fitting is not None:
-            return self._confirmed(text, code, fitting, number)
+        key = words(text)
+        same = self._coded_places.get((key, code), [])
+        if same:
+            # The first that comes after the one before, else the first.
+            after = bisect.bisect_right(same, self._last.get(key, -1))
+            place = same.pop(after if after < len(same) else 0)
+            return self._confirmed(text, code, place, number)
         return self._refuted(text, number) if code == 0 else self._unseen(text, code)
 
     def _uncoded(self, text: str, number: int) -> Command:
-        places = self._free(words(text))
-        if not places:
+        key = words(text)
+        places, index = self._places.get(key, []), self._passed.get(key, 0)
+        while index < len(places) and places[index] in self._taken:
+            index += 1
+        self._passed[key] = index
+        if index == len(places):
             return self._unseen(text, None)
-        return self._confirmed(text, None, places[0], number)
-
-    def _free(self, key: tuple[str, ...]) -> list[int]:
-        return [place for place in self._places.get(key, ()) if place not in self._taken]
+        return self._confirmed(text, None, places[index], number)
 
     def _confirmed(self, text: str, code: int | None, place: int, number: int) -> Command:
         self._taken[place] = number
@@ -235,22 +245,31 @@ class _Alignment:
 
     def _refuted(self, text: str, number: int) -> Command:
         """Return a success that was declared and not seen: contradicted where that is proved."""
-        places = self._places.get(words(text), [])
-        same = [self.seen.observed[place] for place in places]
-        told = [one for one in same if one.begun is not None]
-        if (
-            not told
-            or any(one.exit_code in (None, 0) for one in same)
-            or self._hidden_after(max(one.begun or 0 for one in told), text)
-        ):
+        key = words(text)
+        if key not in self._hidden:
+            self._hidden[key] = not self._proved(key, text)
+        if self._hidden[key]:
             return self._unseen(text, 0)
-        free = [place for place in self._free(words(text)) if self.seen.observed[place] in told]
-        place = free[-1] if free else places[same.index(told[-1])]
-        if free:
-            self._taken[place] = number
+        left = self._left.get(key)
+        if left is None:
+            # The last one stays, for successes that were declared more often than it ran.
+            left = [at for at in self._places[key] if self.seen.observed[at].begun is not None]
+            left = self._left[key] = [left[-1], *left]
+        while len(left) > 1 and left[-1] in self._taken:
+            left.pop()
+        place = left[-1]
+        self._taken.setdefault(place, number)
         return replace(
             _entry(self.seen.observed[place]), declared_exit_code=0, verdict="contradicted"
         )
+
+    def _proved(self, key: tuple[str, ...], text: str) -> bool:
+        """Tell whether all that was seen of the same words failed, and nothing came after."""
+        same = [self.seen.observed[place] for place in self._places.get(key, ())]
+        told = [one for one in same if one.begun is not None]
+        if not told or any(one.exit_code in (None, 0) for one in same):
+            return False
+        return not self._hidden_after(max(one.begun or 0 for one in told), text)
 
     def _hidden_after(self, begun: int, text: str) -> bool:
         """Tell whether something may have run the command again after a place in the stream."""
