@@ -45,6 +45,44 @@ def test_findings_fail_a_test_that_is_strict(
         result.stdout.fnmatch_lines(["phantom-change in t_0001: *c.txt*"])
 
 
+BESIDE = """
+import pytest
+
+def go(orchestrator, fake, mode):
+    up = fake.run("sh", "-c", "cd ../../..; echo 1 > conftest.py")
+    return orchestrator.delegate("Look", agent=fake(up, fake.report()), mode=mode)
+
+def test_plain(caesar_repo, caesar_orchestrator, caesar_fake_agent):
+    caesar_repo.commit({"a.txt": "a"})
+    run = go(caesar_orchestrator, caesar_fake_agent, "write")
+    assert [f.path for f in run.diagnostics if f.code == "project-changed"] == ["conftest.py"]
+
+@pytest.mark.caesar(strict=True)
+def test_strict(caesar_repo, caesar_orchestrator, caesar_fake_agent):
+    caesar_repo.commit({"a.txt": "a"})
+    go(caesar_orchestrator, caesar_fake_agent, "write")
+
+def test_read_only(caesar_repo, caesar_orchestrator, caesar_fake_agent):
+    caesar_repo.commit({"a.txt": "a"})
+    go(caesar_orchestrator, caesar_fake_agent, "read-only")
+
+@pytest.mark.caesar(allow="project-changed")
+def test_allowed(caesar_repo, caesar_orchestrator, caesar_fake_agent):
+    caesar_repo.commit({"a.txt": "a"})
+    go(caesar_orchestrator, caesar_fake_agent, "read-only")
+"""
+
+
+def test_what_changed_in_a_repository_of_the_tests_fails_strict_and_read_only_ones(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    pytester.makepyfile(BESIDE)
+    result = run()
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines_random(["FAILED *::test_strict*", "FAILED *::test_read_only*"])
+    result.stdout.fnmatch_lines(["project-changed in t_0001: *conftest.py was created in *"])
+
+
 TAKES = "It takes strict=, allow=, record=, trials=, min_rate=, confidence=, undecided=, stop=, max_tokens=, max_cost_usd= and max_turns="
 
 
