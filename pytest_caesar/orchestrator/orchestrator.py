@@ -376,6 +376,7 @@ class Orchestrator:
                 start=current_folder(),
                 user_config=self.settings.user_config,
                 runner=self.settings.runner,
+                subprocess=self.settings.subprocess,
             )
         if agent is not None:
             return agent

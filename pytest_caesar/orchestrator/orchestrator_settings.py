@@ -33,6 +33,7 @@ class OrchestratorSettings(ProgramSettings):
         model: handed to agents whose command line takes one.
         agents_root: folder whose configuration and definitions names are looked up in;
             the project when None.
+        subprocess: every agent that is a function runs in a process of its own.
         runner: what runs agent definitions, as for ``select``; or None.
         model_url: gives the address of a scripted model that agents talk to, by agent and
             task; or None.
@@ -47,6 +48,7 @@ class OrchestratorSettings(ProgramSettings):
     model: str | None = None
     agents_root: Path | None = None
     runner: str | None = None
+    subprocess: bool = False
     model_url: Callable[[str, str], str] | None = None
     prices: Prices | None = None
     programs: Programs | None = None

@@ -368,6 +368,7 @@ def orchestrator_settings(
         user_config=settings.user_config,
         agents_root=settings.project,
         runner=settings.runner,
+        subprocess=settings.subprocess,
         seconds_left=seconds_left,
         on_event=on_event,
         model_url=model_url,

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,25 @@ def run_function(  # noqa: PLR0913 - all by name, and all are facts of one call
     )
 
 
+@contextlib.contextmanager
+def _no_running_loop() -> Iterator[None]:
+    """Hide the event loop of an async test: the function may run one of its own.
+
+    The loop waits meanwhile, as it does for whatever does not await.
+    """
+    asyncio = sys.modules.get("asyncio.events")
+    loop = asyncio._get_running_loop() if asyncio is not None else None  # noqa: SLF001 - see below
+    if asyncio is None or loop is None:
+        yield
+        return
+    # What implementers of event loops call; there is no public way to nest one.
+    asyncio._set_running_loop(None)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)  # noqa: SLF001
+
+
 def enter_debugger() -> None:
     """Give the terminal to a debugger, and let the deadline rest; for ``pytest_enter_pdb``."""
     if _Stage.streams is not None:
@@ -159,7 +179,10 @@ def _call(target: str, import_root: str, alarm: Alarm) -> int | None:
     try:
         main = load_function(target, import_root)
         alarm.loading = False
-        code = execute(_noting_exit(main, exits), environ=os.environ, install_signals=False)
+        # One that is async gets a thread, and a loop, of its own.
+        own = contextlib.nullcontext() if iscoroutinefunction(main) else _no_running_loop()
+        with own:
+            code = execute(_noting_exit(main, exits), environ=os.environ, install_signals=False)
     except Interrupted:
         if not alarm.why:
             raise

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -629,3 +630,10 @@ def test_a_breakpoint_in_the_agent_under_test_reaches_the_terminal(
     result = pytester.run(*command, "--caesar-agent=functions:debug", stdin=b"p 6 * 7\nc\n")
     result.assert_outcomes(passed=1)
     assert "(Pdb) 42" in result.stdout.str()
+
+
+def test_a_function_may_run_a_loop_of_its_own_in_a_running_one(stage: Stage) -> None:
+    async def main() -> Outcome:
+        return stage.run("runs_a_loop")
+
+    assert asyncio.run(main()).status == "succeeded"

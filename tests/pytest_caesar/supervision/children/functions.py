@@ -164,3 +164,9 @@ def leave_everything(agent: Agent) -> Report:
 
 
 not_callable = 3
+
+
+def runs_a_loop(agent: Agent) -> Report:
+    """Run an event loop of its own, as a ``main`` that is not async may."""
+    asyncio.run(asyncio.sleep(0))
+    return agent.success("Looped.")
