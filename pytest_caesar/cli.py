@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from caesar_agent.commands.dispatcher import HELD_BACK, Dispatcher
 
 COMMANDS = (
+    "init",
+    "doctor",
     "run",
     "recover",
     "diff",
