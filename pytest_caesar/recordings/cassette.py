@@ -30,6 +30,7 @@ from pytest_caesar.recordings.recording import PATCH, Recording, differences, ta
 from pytest_caesar.recordings.redaction import secrets_of
 from pytest_caesar.runs.activity import Activity
 from pytest_caesar.runs.run import Run
+from pytest_caesar.settings.continuous_integration import is_ci
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.values import Workspace
 
@@ -145,6 +146,9 @@ class Cassette:
     def _missing(self) -> RecordingMissingError:
         if not self._numbers:
             problem, remedy = "nothing is recorded", "record with --caesar-record=once"
+            if is_ci(os.environ):
+                problem = "nothing is recorded, and in CI (the variable CI is set) nothing will be"
+                remedy = "run it elsewhere with --caesar-record=once and commit the recording"
         else:
             problem = f"{len(self._numbers)} delegations are recorded, and this is one more"
             remedy = "record anew with --caesar-record=all"
