@@ -254,6 +254,8 @@ def _policy(base: PolicyConfig, table: Table) -> PolicyConfig:
     said: dict[str, Any] = {
         fields.get(key, key): reader(key) for key, reader in readers.items() if table.has(key)
     }
+    if "max_depth" in said:
+        said["depth_is_given"] = True
     return replace(base, **said)
 
 

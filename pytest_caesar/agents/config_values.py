@@ -62,6 +62,7 @@ class PolicyConfig:
         allow_recursion: the main agent's own CLI may be delegated to.
         allow_inplace_write: writing in place needs no further word.
         max_depth: a task of this depth or more is refused.
+        depth_is_given: a file says ``max_depth``; otherwise a team implies what it needs.
     """
 
     allowed: tuple[str, ...] = ()
@@ -74,6 +75,7 @@ class PolicyConfig:
     allow_recursion: bool = False
     allow_inplace_write: bool = False
     max_depth: int = 2
+    depth_is_given: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

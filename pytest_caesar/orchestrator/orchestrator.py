@@ -72,7 +72,8 @@ class Orchestrator:
 
     Attributes:
         team: agents that an agent may ask for by name, before those that can be selected;
-            given as to ``delegate``.
+            given as to ``delegate``. They imply the depth they need where no file says
+            ``[policy] max_depth``.
         runs: every run so far, in the order in which they ended.
     """
 
@@ -254,7 +255,12 @@ class Orchestrator:
     def _config(self) -> Config:
         if self.inherited:
             return self.inherited.config
-        return load_config(self.project, user_config=self.settings.user_config)
+        config = load_config(self.project, user_config=self.settings.user_config)
+        if not self.team or config.policy.depth_is_given:
+            return config
+        # A chain of all of them, one below the other, and the first agent above it.
+        depth = max(config.policy.max_depth, len(self.team) + 2)
+        return replace(config, policy=replace(config.policy, max_depth=depth))
 
     def _carry_out(self, delegation: Delegation) -> Run:
         """Carry a delegation out; Ctrl-C and the like end it, and take effect once it is known."""

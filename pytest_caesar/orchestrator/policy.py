@@ -79,7 +79,8 @@ def check_policy(policy: Policy, *, agent_id: str, depth: int) -> None:
                 f"this delegation would be of depth {depth}, "
                 f"and from depth {policy.max_depth} on none is made"
             ),
-            remedy="let the agent do the work itself, or raise max_depth",
+            remedy="let the agent do the work itself, or write "
+            f"`[policy]` with `max_depth = {depth + 1}` into .caesar/config.toml",
         )
 
 

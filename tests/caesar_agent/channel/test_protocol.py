@@ -338,11 +338,10 @@ def installed(folder: Path) -> Path:
     folder.mkdir()
     script = Path(__file__).parents[3] / "scripts" / "caesar-agent"
     shutil.copy(script, folder / "caesar-agent")
-    main = folder / "caesar-agent-main"
-    main.write_text(
-        f"#!{sys.executable}\nimport sys\nfrom caesar_agent.cli import main\nsys.exit(main())\n"
-    )
-    main.chmod(0o755)
+    # A link would lose its virtual environment.
+    python = folder / "python3"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
     link = folder.parent / "caesar-agent"
     link.symlink_to("bin/caesar-agent")
     return link
@@ -358,6 +357,21 @@ def test_the_command_in_a_shell_is_otherwise_the_command(tmp_path: Path) -> None
     )
     assert done.returncode == 2
     assert b"task that is not there is not a folder" in done.stderr
+
+
+def test_the_command_imports_nothing_from_the_folder_it_is_called_in(tmp_path: Path) -> None:
+    (tmp_path / "caesar_agent").mkdir()
+    (tmp_path / "caesar_agent" / "__init__.py").write_text("raise SystemExit('not ours')\n")
+    done = subprocess.run(
+        [installed(tmp_path / "bin"), "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        env=environment(),
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"caesar-agent ")
 
 
 @pytest.mark.parametrize("request_id", [None, 1.5, True, [1]])

@@ -86,6 +86,7 @@ def test_everything_that_a_file_may_say_is_read() -> None:
     assert agent.network_args == ("--net",)
     assert config.worktree.copy == (".env", "conf/local")
     assert config.policy == PolicyConfig(
+        depth_is_given=True,
         allowed=("mine",),
         denied=("codex",),
         max_parallel=1,

@@ -341,7 +341,10 @@ def test_any_other_agent_starts_itself_only_where_policy_allows_recursion(
 @pytest.mark.parametrize(
     ("policy", "text"),
     [
-        ("", "delegation refused by [policy] max_depth: this delegation would be of depth 2"),
+        (
+            "max_depth = 2",
+            "delegation refused by [policy] max_depth: this delegation would be of depth 2",
+        ),
         ('max_depth = 4\ndenied = ["helper"]', "delegation refused by [policy] denied"),
         ('max_depth = 4\nallowed = ["lead"]', "delegation refused by [policy] allowed"),
     ],
@@ -359,10 +362,18 @@ def test_policy_holds_for_agents_below_too(
     assert refusal(orchestrator.delegate("Have b written.")).startswith(text)
 
 
+def test_a_team_implies_the_depth_it_needs(
+    repository: Repository, fake: FakeAgents, asker: Asker
+) -> None:
+    orchestrator = Orchestrator(asker(ONE), project=repository.path)
+    orchestrator.team["helper"] = fake(fake.report())
+    assert len(orchestrator.delegate("Have b written.").children) == 1
+
+
 def test_an_agent_cannot_change_the_policy_that_holds_for_it(
     repository: Repository, fake: FakeAgents, asker: Asker
 ) -> None:
-    configure(repository, "")
+    configure(repository, "[policy]\nmax_depth = 2\n")
     body = f"""
         for folder in (agent.workspace, Path({str(repository.path)!r})):
             (folder / ".caesar").mkdir(exist_ok=True)
