@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from benchmarks.measuring import Row
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import MAX_LOG_BYTES, recover
+from pytest_caesar.recovery.sources import MAX_LOG_BYTES, recover
 
 MB = 1024 * 1024
 SIZES = (1, 10, 50)
@@ -83,7 +83,7 @@ _MEMORY = """
 import sys
 import tempfile
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 with open(sys.argv[1], "rb") as file:
     log = file.read()
 with open("/proc/self/clear_refs", "w") as file:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_caesar.programs.errors import ProgramError
     from pytest_caesar.recordings.errors import RecordingError
     from pytest_caesar.recovery.evidence import Evidence, Recovered, Source, Status
-    from pytest_caesar.recovery.tiers import SourceError
+    from pytest_caesar.recovery.sources import SourceError
     from pytest_caesar.recovery.tool_call import ToolCall
     from pytest_caesar.recovery.usage import Usage
     from pytest_caesar.runs.budget import BudgetSpentError

@@ -1,6 +1,7 @@
 """va-agent-protocol 0.1.0: its documents, its lifecycle, and what leads to OACP and back.
 
-Every name is imported when it is first used. PYTEST_DONT_REWRITE
+Values of JSON come in, frozen documents go out; pure. Every name is imported when it is first
+used. PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
 from pytest_caesar.trials.flips import flips
-from pytest_caesar.trials.gate import Gate
+from pytest_caesar.trials.rate_gate import Gate
 from pytest_caesar.trials.table import percent
 
 if TYPE_CHECKING:

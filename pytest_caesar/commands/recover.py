@@ -15,8 +15,8 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.recovery.contradictions import speaks_against
 from pytest_caesar.recovery.evidence import Recovered
 from pytest_caesar.recovery.passages import PLAIN
+from pytest_caesar.recovery.sources import recover
 from pytest_caesar.recovery.streams.dialects import DIALECTS
-from pytest_caesar.recovery.tiers import recover
 from pytest_caesar.runs.kept_task import read_folder
 
 if TYPE_CHECKING:

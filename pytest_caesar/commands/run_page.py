@@ -17,7 +17,7 @@ from pytest_caesar.gates.messages import gate_lines
 from pytest_caesar.orchestrator.project_root import caesar_root
 from pytest_caesar.reporting.activity_lines import command_lines, usage_line
 from pytest_caesar.reporting.sections import tree_lines
-from pytest_caesar.reporting.sources import missing_report
+from pytest_caesar.reporting.source_advice import missing_report
 from pytest_caesar.supervision.logs import tail_of
 
 if TYPE_CHECKING:

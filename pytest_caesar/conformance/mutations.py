@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from caesar_agent.documents.report import Action, Change, Report
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 from pytest_caesar.runs.run import Run
 from pytest_caesar.runs.verdict import settle
 

@@ -7,7 +7,7 @@ from pytest_caesar.agents.launch import FINAL_MESSAGE
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
+from pytest_caesar.recovery.sources import MAX_LOG_BYTES
 from pytest_caesar.supervision.logs import MAX_STDERR_BYTES, tail_of
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.reconciliation import observed_changes

@@ -37,7 +37,7 @@ from pytest_caesar.orchestrator.return_channel import channel_coordinates
 from pytest_caesar.orchestrator.starting import Start
 from pytest_caesar.orchestrator.task_folder import make_task_directory
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 from pytest_caesar.recovery.tool_call import ToolCall
 from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.runs.activity import Activity, best_usage, usage_of
@@ -47,9 +47,9 @@ from pytest_caesar.runs.record import keep_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.ending import doubt_of
 from pytest_caesar.supervision.environment import search_path
 from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.monitor_results import doubt_of
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.time_left import fit, format_seconds
 from pytest_caesar.workspace.change_times import change_times

@@ -18,10 +18,10 @@ from caesar_agent.events.log import EventLog
 from caesar_agent.events.reading import EventTail, mentions, read_events
 from caesar_agent.events.remarks import remarks
 from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.recovery.sources import MAX_LOG_BYTES
 from pytest_caesar.recovery.streams.base import StreamReading
 from pytest_caesar.recovery.streams.dialects import detect, open_translator, tells_creation
 from pytest_caesar.recovery.streams.translator import Translator
-from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
 from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome

@@ -19,8 +19,8 @@ from pytest_caesar.recordings.recording import (
     mapped,
     outcome_value,
 )
-from pytest_caesar.recordings.redaction import is_common
 from pytest_caesar.recordings.secret_forms import forms_in
+from pytest_caesar.recordings.secret_variables import is_common
 from pytest_caesar.runs.run import Run
 
 MAX_RECORDED_BYTES = 16 * 2**20

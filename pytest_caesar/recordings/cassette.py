@@ -27,7 +27,7 @@ from pytest_caesar.recordings.patches import PatchError, base_tree, changed_file
 from pytest_caesar.recordings.placeholders import Places
 from pytest_caesar.recordings.playback import merge_findings, play, shown
 from pytest_caesar.recordings.recording import PATCH, Recording, differences, task_facts
-from pytest_caesar.recordings.redaction import secrets_of
+from pytest_caesar.recordings.secret_variables import secrets_of
 from pytest_caesar.runs.activity import Activity
 from pytest_caesar.runs.run import Run
 from pytest_caesar.settings.continuous_integration import is_ci

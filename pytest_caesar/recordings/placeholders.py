@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from pytest_caesar.recordings.redaction import disguises, parts_of
 from pytest_caesar.recordings.secret_forms import (
     hide_forms,
     hide_split,
     unwrapped,
     written,
 )
+from pytest_caesar.recordings.secret_variables import disguises, parts_of
 
 _OPEN = b"{{caesar:"
 _SECRET = _OPEN + b"secret:"

@@ -9,7 +9,7 @@ from caesar_agent.console import one_line
 from pytest_caesar.recovery.synthesis import last_line
 from pytest_caesar.reporting.remedies import REMEDIES
 from pytest_caesar.reporting.sections import task_directory
-from pytest_caesar.reporting.sources import missing_report
+from pytest_caesar.reporting.source_advice import missing_report
 from pytest_caesar.runs.run import REMARKS
 from pytest_caesar.supervision.time_left import format_seconds
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from caesar_agent.console import one_line, printable
 from pytest_caesar.reporting.activity_lines import command_lines, usage_line
-from pytest_caesar.reporting.sources import missing_report
+from pytest_caesar.reporting.source_advice import missing_report
 from pytest_caesar.supervision.time_left import format_seconds
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from caesar_agent.task_directory import (
 )
 from pytest_caesar.agents.launch import FINAL_MESSAGE
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import MAX_LOG_BYTES
+from pytest_caesar.recovery.sources import MAX_LOG_BYTES
 from pytest_caesar.runs.brief import render_brief
 from pytest_caesar.runs.record import RECORD_NAME
 from pytest_caesar.supervision.logs import MAX_STDERR_BYTES, tail_of

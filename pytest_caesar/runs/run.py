@@ -234,7 +234,7 @@ class Run:
         Raises:
             ValueError: a name is not that of a source that can be taken away.
         """
-        from pytest_caesar.recovery.tiers import recover_without  # noqa: PLC0415 - kept light
+        from pytest_caesar.recovery.sources import recover_without  # noqa: PLC0415 - kept light
         from pytest_caesar.runs.verdict import settle  # noqa: PLC0415 - it builds runs
 
         verdict = settle(

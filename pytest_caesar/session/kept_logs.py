@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pytest_caesar.recovery.contradictions import speaks_against
 from pytest_caesar.recovery.evidence import Evidence, Recovered
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 
 BYTES: Final = ("report_file", "submission", "final_message")
 """Fields of the evidence that hold a file; a text or a path may be given for them."""

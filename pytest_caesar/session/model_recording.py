@@ -14,7 +14,7 @@ from caesar_agent.task_directory import write_atomic
 from pytest_caesar.model.script import Conversation, Script, ScriptedModelError
 from pytest_caesar.model.script_file import read_script, script_value
 from pytest_caesar.recordings.placeholders import Places
-from pytest_caesar.recordings.redaction import secrets_of
+from pytest_caesar.recordings.secret_variables import secrets_of
 
 if TYPE_CHECKING:
     from pytest_caesar.model.scripted_model import ScriptedModel

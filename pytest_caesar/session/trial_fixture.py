@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.answers.scripted_answers import ScriptedAnswers
-    from pytest_caesar.trials.gate import Outcome
+    from pytest_caesar.trials.rate_gate import Outcome
     from pytest_caesar.trials.table import Judged
     from pytest_caesar.workspace.repository import Repository
 

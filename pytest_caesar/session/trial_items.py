@@ -14,8 +14,8 @@ from pytest_caesar.session.session import UNDER_TEST
 from pytest_caesar.session.trial_board import Board, SharedBoard, worker_board
 from pytest_caesar.settings.shard import declared_shard
 from pytest_caesar.settings.trial_parameter import PARAMETER, trial_number, without_trial
-from pytest_caesar.trials.gate import Gate
 from pytest_caesar.trials.outcome import outcome_of
+from pytest_caesar.trials.rate_gate import Gate
 from pytest_caesar.trials.used import usage_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from _pytest._code.code import TerminalRepr
 from pytest_caesar.session.trial_board import Board, LocalBoard, SharedBoard
 from pytest_caesar.trials.causes import FailedTrial
 from pytest_caesar.trials.document import judged_as_json, judged_from_json
-from pytest_caesar.trials.gate import Gate, Outcome, Verdict, judge, known
+from pytest_caesar.trials.rate_gate import Gate, Outcome, Verdict, judge, known
 from pytest_caesar.trials.table import Judged, cause_lines, headline, lines
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from caesar_agent.clock import monotonic
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.supervision import processes
 from pytest_caesar.supervision.cancellation import Cancellation
-from pytest_caesar.supervision.ending import (
+from pytest_caesar.supervision.monitor_results import (
     Asked,
     Ending,
     lost_finding,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from pytest_caesar.trials.causes import FailedTrial
-from pytest_caesar.trials.gate import Gate, Outcome, judge
+from pytest_caesar.trials.rate_gate import Gate, Outcome, judge
 from pytest_caesar.trials.table import Judged
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from pytest_caesar.trials import sequential
 from pytest_caesar.trials.binomial import at_least
-from pytest_caesar.trials.gate import Gate
 from pytest_caesar.trials.intervals import wilson
+from pytest_caesar.trials.rate_gate import Gate
 
 POINTS = 50
 """Rates of the interval that are looked at for the worst one."""

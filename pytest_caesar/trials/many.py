@@ -9,9 +9,9 @@ from caesar_agent.errors import CaesarError
 from pytest_caesar.recovery.usage import Usage, added
 from pytest_caesar.runs.run import REMARKS, Run
 from pytest_caesar.trials.causes import FailedTrial
-from pytest_caesar.trials.gate import Gate, Outcome, judge
 from pytest_caesar.trials.outcome import outcome_of
 from pytest_caesar.trials.rate import Rate
+from pytest_caesar.trials.rate_gate import Gate, Outcome, judge
 from pytest_caesar.trials.table import CAUSES, Judged, cause_lines
 from pytest_caesar.trials.used import usage_of
 

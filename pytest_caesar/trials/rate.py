@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from pytest_caesar.trials.gate import Verdict
 from pytest_caesar.trials.intervals import Interval
 from pytest_caesar.trials.pass_at import pass_all, pass_at
+from pytest_caesar.trials.rate_gate import Verdict
 from pytest_caesar.trials.table import percent, rate_words
 
 

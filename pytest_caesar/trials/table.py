@@ -16,9 +16,9 @@ from pytest_caesar.trials.comparison import (
     mcnemar,
     stratified,
 )
-from pytest_caesar.trials.gate import Verdict
 from pytest_caesar.trials.intervals import newcombe
 from pytest_caesar.trials.pass_at import pass_all
+from pytest_caesar.trials.rate_gate import Verdict
 
 LEVEL = 0.05
 """Below this p-value two agents are called different."""

@@ -1,6 +1,7 @@
 """va-agent-protocol in the harness: gates, evidence, conversations, task graphs.
 
-Every name is imported when it is first used. PYTEST_DONT_REWRITE
+Task units and runs come in; tasks, evidence and messages go out. Uses runs and gates, and is
+handed what delegates. Every name is imported when it is first used. PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from typing import IO
 
 from caesar_agent.clock import monotonic, pause
 from caesar_agent.errors import CaesarError
-from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.fifos import Fifos
+from pytest_caesar.workspace.git_environment import git_environment
 from pytest_caesar.workspace.git_program import GitProgramError, checked_git
 from pytest_caesar.workspace.naming import shown
 from pytest_caesar.workspace.pulse import Pulse

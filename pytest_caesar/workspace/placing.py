@@ -20,8 +20,8 @@ from caesar_agent.clock import monotonic, pause
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.workspace.copying import copy_file
-from pytest_caesar.workspace.environment import scrubbed_environment
 from pytest_caesar.workspace.errors import PlacingError, SetupFailedError
+from pytest_caesar.workspace.git_environment import scrubbed_environment
 from pytest_caesar.workspace.repository_state import Checkout, check_ignored
 from pytest_caesar.workspace.state_before import read_plain_file
 from pytest_caesar.workspace.values import WorkspaceRequest

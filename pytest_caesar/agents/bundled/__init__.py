@@ -1,1 +1,1 @@
-"""The texts of the agents that every project has, read by ``bundled_agents``."""
+"""The texts of the agents that every project has; ``bundled_agents`` reads them."""

@@ -1,4 +1,5 @@
 """The known CLIs, one module each: data, and what its settings need.
 
-Each module has ``CLI``. What it prints is read by the dialect of that name in ``recovery``.
+Each module has ``CLI``. Where it prints a stream, the
+dialect of that name in ``recovery`` reads it. Uses ``agents`` alone.
 """

@@ -24,7 +24,11 @@ from pytest_caesar.orchestrator.in_process.leaked_processes import Before, end_l
 from pytest_caesar.orchestrator.in_process.loading import load_function
 from pytest_caesar.orchestrator.in_process.process_state import Streams, process_state
 from pytest_caesar.supervision.cancellation import Cancellation, let_through
-from pytest_caesar.supervision.ending import ending_findings, leaked_findings, unkillable_finding
+from pytest_caesar.supervision.monitor_results import (
+    ending_findings,
+    leaked_findings,
+    unkillable_finding,
+)
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 from pytest_caesar.supervision.reaper import guarded
 from pytest_caesar.supervision.supervisor import GRACE

@@ -9,7 +9,7 @@ from pytest_caesar.recovery.evidence import Source, Status
 from pytest_caesar.reporting.cause import cause
 from pytest_caesar.reporting.explanations.entries import finding_line
 from pytest_caesar.reporting.sections import process_line, task_directory
-from pytest_caesar.reporting.sources import why_not, why_not_kept
+from pytest_caesar.reporting.source_advice import why_not, why_not_kept
 from pytest_caesar.runs.run import REMARKS, Run
 
 if TYPE_CHECKING:

@@ -9,5 +9,6 @@ change who inherits the user's own daemons; here it touches nobody else.
 A monitor ends its tree when it is told to, at the deadline, and as soon as the harness is gone
 (its socket closes or its process ends), which is why no agent survives a killed pytest.
 
-Nothing here imports more than the standard library: a bare interpreter runs it.
+Nothing here imports more than the standard library and ``files.removal``: a bare interpreter
+runs it.
 """

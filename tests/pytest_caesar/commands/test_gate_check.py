@@ -8,7 +8,7 @@ import pytest
 
 from pytest_caesar.cli import main
 from pytest_caesar.trials.flips import flips
-from pytest_caesar.trials.gate import Gate
+from pytest_caesar.trials.rate_gate import Gate
 
 ENTRY = {
     "id": "t.py::test[a]",

@@ -9,7 +9,7 @@ import pytest
 from pytest_caesar.recordings.cassette import Cassette
 from pytest_caesar.recordings.errors import RecordingMismatchError
 from pytest_caesar.recordings.recording import FILES, task_facts
-from pytest_caesar.recordings.redaction import secrets_of
+from pytest_caesar.recordings.secret_variables import secrets_of
 from pytest_caesar.recordings.storage import HEAD
 from pytest_caesar.settings.settings import RECORD_MODES
 from tests.conftest import ROOT

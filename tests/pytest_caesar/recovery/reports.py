@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from pytest_caesar.recovery.evidence import Evidence, Recovered
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 
 TASK = "t_0007"
 

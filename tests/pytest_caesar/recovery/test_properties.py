@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_caesar.recovery.evidence import Evidence
 from pytest_caesar.recovery.scanning import Survey
+from pytest_caesar.recovery.sources import recover
 from pytest_caesar.recovery.streams.dialects import DIALECTS
-from pytest_caesar.recovery.tiers import recover
 from tests.pytest_caesar.recovery.reports import TASK, fence, recovered, report
 
 GOOD = report("success", "Good.")

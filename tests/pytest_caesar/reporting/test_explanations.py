@@ -12,7 +12,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.recovery.evidence import Recovered
 from pytest_caesar.reporting.explanations.comparison import MAX_CHARACTERS, explain
 from pytest_caesar.reporting.explanations.entries import MAX_LINES
-from pytest_caesar.reporting.sources import ORDER, why_not, why_not_kept
+from pytest_caesar.reporting.source_advice import ORDER, why_not, why_not_kept
 
 REPORT = '{"protocol": "caesar.report/v1", "status": "success", "summary": "Done."}'
 

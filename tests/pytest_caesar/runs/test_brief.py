@@ -12,7 +12,7 @@ from caesar_agent.documents import Report, Task
 from caesar_agent.errors import DocumentError
 from pytest_caesar.agents.command import MAX_ARGUMENT_BYTES
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 from pytest_caesar.runs.brief import (
     NO_NETWORK,
     READ_ONLY,

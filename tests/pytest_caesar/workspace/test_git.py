@@ -7,8 +7,8 @@ from pathlib import Path
 import freezegun
 import pytest
 
-from pytest_caesar.workspace.environment import git_environment
 from pytest_caesar.workspace.git import Git, GitError
+from pytest_caesar.workspace.git_environment import git_environment
 from pytest_caesar.workspace.git_program import find_git
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import recover
+from pytest_caesar.recovery.sources import recover
 
 CAPTURED = Path(__file__).parent / "captured"
 

@@ -9,7 +9,7 @@ import pytest
 from caesar_agent.diagnostics import CODES, Diagnostic
 from caesar_agent.documents import Change
 from pytest_caesar.recovery.evidence import Evidence
-from pytest_caesar.recovery.tiers import recover, recover_without
+from pytest_caesar.recovery.sources import recover, recover_without
 from tests.pytest_caesar.recovery.reports import TASK, codes, fence, recovered, report, said
 
 SUBMITTED = report(summary="Submitted.").encode()

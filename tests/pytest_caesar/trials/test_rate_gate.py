@@ -10,8 +10,8 @@ import pytest
 from pytest_caesar.settings.settings import _share
 from pytest_caesar.trials import document, table
 from pytest_caesar.trials.causes import FailedTrial, grouped
-from pytest_caesar.trials.gate import Gate, Outcome, judge, known
 from pytest_caesar.trials.rate import Rate
+from pytest_caesar.trials.rate_gate import Gate, Outcome, judge, known
 
 LETTERS: dict[str, Outcome] = {
     "s": "success",

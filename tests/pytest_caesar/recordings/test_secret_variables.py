@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_caesar.recordings.placeholders import Places
-from pytest_caesar.recordings.redaction import secrets_of
+from pytest_caesar.recordings.secret_variables import secrets_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_caesar.supervision.ending import Ending, outcome_of, signal_name
+from pytest_caesar.supervision.monitor_results import Ending, outcome_of, signal_name
 from pytest_caesar.supervision.outcome import Outcome
 
 
