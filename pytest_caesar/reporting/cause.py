@@ -31,9 +31,6 @@ SAID: Final = frozenset(
 )
 """Findings that a cause has said already."""
 
-HINTS: Final = frozenset({"variable-not-passed"})
-"""Findings that say what to do about a cause, and are no cause themselves."""
-
 
 def cause(run: Run) -> str:
     """Say why a run is no success: on one line, what decides within its first 40 columns.
@@ -65,13 +62,10 @@ def details(run: Run) -> list[str]:
     found = [
         finding
         for finding in run.diagnostics
-        if finding.code not in REMARKS | HINTS | SAID and finding is not used
+        if finding.code not in REMARKS | SAID and finding is not used
     ]
     lines += [
         f"{finding.code}: {one_line(finding.message, limit=300)}" for finding in found[:FINDINGS]
-    ]
-    lines += [
-        one_line(finding.message, limit=300) for finding in run.diagnostics if finding.code in HINTS
     ]
     return [*lines, *_remedy(run, used), *task_directory(run)]
 
