@@ -102,4 +102,6 @@ def test_it_works_as_it_is_told(page: Path, pytester: pytest.Pytester, shell: Sh
                     continue
                 ran += 1
                 assert_told(expected, shell(command), command)
-    assert ran
+    assert ran, (
+        f"{page.name} runs nothing: give it a console block with a command and what it prints"
+    )

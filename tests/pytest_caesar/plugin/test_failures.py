@@ -214,24 +214,32 @@ def test_a_test_that_fails_in_its_set_up_shows_its_runs_too(
     result.stdout.fnmatch_lines(["*caesar run t_0001: failed (source: synthesized)*"])
 
 
-def test_a_fixture_that_cannot_be_made_is_one_frame(
-    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fixture_that_cannot_be_made_is_one_frame(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(
         """
         import pytest
 
         @pytest.fixture
-        def no_git(monkeypatch):
-            monkeypatch.setenv("PATH", "/nowhere")
+        def released(caesar_repo):
+            caesar_repo.git("checkout", "released")
 
-        def test_it(no_git, caesar_repo):
-            caesar_repo.git("status")
+        def test_it(released):
+            pass
+
+        def test_agent(caesar_agent_under_test):
+            pass
         """
     )
     result = run()
-    result.stdout.fnmatch_lines(["E *GitError: git could not be started *"])
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(
+        [
+            "E *GitError: git checkout released ended with exit code 1: error: pathspec *",
+            "this test needs an agent under test: give one with --caesar-agent=*",
+        ]
+    )
     result.stdout.no_fnmatch_line("*workspace/git.py*")
+    result.stdout.no_fnmatch_line("*pytest_caesar/plugin.py*")
     assert "_pytest/fixtures.py" not in result.stdout.str()
 
 
