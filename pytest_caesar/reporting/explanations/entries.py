@@ -120,13 +120,21 @@ def _found(entries: Sequence[object]) -> str:
     """Count entries; those of one verdict by its name."""
     verdicts = {item.verdict if isinstance(item, ReconciledPath) else "" for item in entries}
     verdict = verdicts.pop() if len(verdicts) == 1 else ""
+    if verdict == "wrong-action":
+        return f"{_many(len(entries), 'change')} with another action"
     if verdict and verdict != "matched":
-        what = f"{verdict.replace('-', ' ')} change"
-        return f"1 {what}" if len(entries) == 1 else f"{len(entries)} {what}s"
+        return _many(len(entries), f"{verdict} change")
     return _count_of(entries)
 
 
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def _briefly(item: object) -> str:
+    if isinstance(item, ReconciledPath) and item.verdict == "wrong-action":
+        declared, observed = item.declared_action, item.observed_action
+        return f"{one_line(item.path)} (declared {declared}, git shows {observed})"
     if isinstance(item, ReconciledPath):
         return f"{one_line(item.path)} ({item.observed_action or item.declared_action})"
     return _told(item)
