@@ -147,6 +147,8 @@ CODES: dict[str, str] = {
     "channel-not-started": "The CLI could not start the return channel, and ended.",
     "no-credentials": "A known CLI is given neither a login nor a scripted model, so it may wait "
     "for a model until the deadline.",
+    "variable-not-passed": "The agent failed, and its last words name a variable that is set here "
+    "and that it was not given.",
     "model-not-applied": "The agent takes no model, so the one that is configured is not used.",
     "events-unwritable": "An event could not be written to the event log.",
     "delegation-refused": "The agent asked for another one, and was refused.",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.task import Task
 from caesar_agent.task_directory import TaskDirectory, write_atomic
 from pytest_caesar.agents.cli_settings import general_variables
@@ -22,12 +23,13 @@ from pytest_caesar.orchestrator.delivered_report import Delivery
 from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.in_process.function_run import run_function
 from pytest_caesar.orchestrator.live_events import Narration
+from pytest_caesar.orchestrator.missing_variables import LAST_WORDS, missing_variables
 from pytest_caesar.orchestrator.nested.permission import guard_of
 from pytest_caesar.orchestrator.start_findings import channel_not_started, start_findings
 from pytest_caesar.runs.brief import short_brief
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
-from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.logs import Log, tail_of
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
 from pytest_caesar.supervision.time_left import fit
@@ -154,6 +156,7 @@ def _run_process(
         channel=start.task.channel is not None,
         scripted=start.model_url is not None,
     )
+    given = {**environment, **launch.environment}
     with contextlib.ExitStack() as closing:
         stderr = start.log
         if agent.dialect is not None:
@@ -164,7 +167,7 @@ def _run_process(
             ProcessSpec(
                 argv=launch.argv,
                 cwd=launch.cwd,
-                env={**environment, **launch.environment},
+                env=given,
                 stdin=None if launch.stdin is None else launch.stdin.encode(),
                 stdout=start.log.fd,
                 stderr=stderr.fd,
@@ -180,7 +183,23 @@ def _run_process(
             on_start=admit,
         )
     failed = channel_not_started(agent, start.directory.path, outcome)
-    return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed))
+    missing = _missing_variables(start, outcome, given)
+    return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed, *missing))
+
+
+def _missing_variables(
+    start: Start, outcome: Outcome, given: Mapping[str, str]
+) -> list[Diagnostic]:
+    """Return which variables the agent names where it has failed, or delivered nothing."""
+    directory = start.directory
+    delivered = (directory.report_file, directory.submission_file)
+    if start.model_url is not None or (
+        outcome.status == "succeeded" and any(os.path.lexists(path) for path in delivered)
+    ):
+        return []
+    names = (directory.raw_log.name, directory.stderr_log.name)
+    logs = (tail_of(directory.path, name, LAST_WORDS)[0] for name in names)
+    return missing_variables(*logs, around=os.environ, given=given)
 
 
 def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -> Launch:

@@ -135,6 +135,7 @@ REMEDIES: Final = {
     "channel-not-offered": "Do not pass `HOME` (or `GEMINI_CLI_HOME`), or let the report come by file.",
     "channel-not-started": "See the message: it holds the CLI's own words.",
     "no-credentials": "Pass what the message names with `--caesar-pass-env`, or use [`caesar_model`](howto/model.md).",
+    "variable-not-passed": "Pass it with `--caesar-pass-env=NAME`, or under `caesar_pass_env` in the ini file.",
     "question-invalid": "Write questions with the SDK or the channel.",
     "answer-invalid": "Answer with `caesar-agent answer`.",
     "recording-not-hidden": "Use another value where you record, or look at the patch.",

@@ -39,6 +39,9 @@ _VARYING: Final[dict[type, frozenset[str]]] = {
 }
 """What differs each time, and is left out."""
 
+OF_THE_MACHINE: Final = frozenset({"variable-not-passed"})
+"""Findings that depend on where a test runs."""
+
 VERDICTS: Final = {"matched": "as declared", "wrong-action": "wrong action"}
 """How a page says what is not plain from the verdict's own name."""
 
@@ -160,6 +163,7 @@ def _run_page(run: Run, normaliser: Normaliser) -> str:
     findings = [
         f"- {finding.code}{f': {_inline(normaliser.path(finding.path))}' if finding.path else ''}"
         for finding in run.diagnostics
+        if finding.code not in OF_THE_MACHINE
     ]
     if findings:
         parts += ["## Diagnostics", "\n".join(findings)]
