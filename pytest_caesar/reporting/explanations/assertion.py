@@ -49,7 +49,9 @@ def reworded(
         said = next((said for said in reversed(headlines) if _is_about(line, said)), None)
         if said is not None:
             run = _run_of(text, runs)
-            lines[number] = f"{said} {_written(statement, run)}".rstrip()
+            colon = ":" if said.endswith(":") else ""
+            written = _written(statement, run)
+            lines[number] = f"{said.removesuffix(':')} {written}".rstrip() + colon
             return "\n".join(lines)
     failed = [run for run in runs if not run.succeeded]
     if len(failed) != 1:

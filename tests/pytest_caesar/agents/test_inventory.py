@@ -39,7 +39,7 @@ def test_everything_that_has_a_name_is_listed_in_the_order_of_selection(
     entries, diagnostics = take_inventory(place)
     assert [e.name for e in entries] == [
         "mine",
-        *("codex", "opencode", "gemini", "claude", "copilot", "antigravity"),
+        *("codex", "opencode", "gemini", "copilot", "qwen", "pi", "cn", "claude", "antigravity"),
         "x",
         *("explore", "plan", "designer", "reviewer", "task", "quick_task"),
     ]

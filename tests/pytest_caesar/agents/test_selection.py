@@ -449,7 +449,7 @@ def test_an_unknown_name_lists_what_there_is_with_the_near_miss(
     assert str(error) == (
         f'cannot select the agent "reviewr2": there is no such file in {tmp_path}, no agent of '
         'that name, and no command "reviewr2" on PATH; did you mean "reviewer2" or "reviewer"? '
-        "Agents there are: reviewer2, codex, opencode, gemini, claude, copilot, antigravity, "
+        "Agents there are: reviewer2, codex, opencode, gemini, copilot, qwen, pi, cn, claude, antigravity, "
         "explore, plan, designer, reviewer, task, quick_task"
     )
     assert error.available[0] == "reviewer2"

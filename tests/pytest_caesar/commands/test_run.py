@@ -21,7 +21,8 @@ from tests.pytest_caesar.asking import FILES_AGENT
 
 KEYS = [
     "task_id", "agent", "source", "form", "report", "changes_verified_by", "changes", "undeclared",
-    "phantom", "outcome", "diagnostics", "children", "task_dir", "workspace", "error",
+    "phantom", "outcome", "diagnostics", "children", "task_dir", "workspace", "error", "commands",
+    "tool_calls", "usage",
 ]  # fmt: skip
 
 WORKER = """#!/bin/sh

@@ -339,7 +339,9 @@ FLAWS: Mapping[str, Flaw] = {
             shell(
                 'mkdir -p "$CAESAR_TASK_DIR/answers"; '
                 'echo "{\\"id\\": \\"q1\\", \\"answer\\": \\"mine\\"}" '
-                '> "$CAESAR_TASK_DIR/answers/q1.json"'
+                '> "$CAESAR_TASK_DIR/answers/q1.json"; '
+                # As if it were written after the question.
+                'touch -t 203801010000 "$CAESAR_TASK_DIR/answers/q1.json"'
             ),
             ASK,
             FOLLOW,

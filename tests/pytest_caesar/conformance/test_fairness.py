@@ -197,7 +197,9 @@ def test_one_fault_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None
                 shell(
                     'mkdir -p "$CAESAR_TASK_DIR/answers"; '
                     'echo "{\\"id\\": \\"q1\\", \\"answer\\": \\"mine\\"}" '
-                    '> "$CAESAR_TASK_DIR/answers/q1.json"'
+                    '> "$CAESAR_TASK_DIR/answers/q1.json"; '
+                    # As if it were written after the question.
+                    'touch -t 203801010000 "$CAESAR_TASK_DIR/answers/q1.json"'
                 ),
                 ASK,
                 fake.report("success", "The answer was mine."),

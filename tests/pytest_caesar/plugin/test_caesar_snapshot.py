@@ -77,7 +77,9 @@ def test_nothing_is_written_without_being_asked(
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            ("E*value == __caesar__/test_a/test_name.value.json, which was not recorded yet"),
+            (
+                "E*value == __caesar__/test_a/test_name.value.json, which was not recorded yet (assert *"
+            ),
             "E*record it: pytest test_a.py::test_name --snapshot-update",
         ]
     )
@@ -309,7 +311,7 @@ def test_a_difference_is_told_in_eight_lines_and_in_full_in_a_section(
     result = run()
     result.stdout.fnmatch_lines(
         [
-            "E*value == __caesar__/test_it/test_a.value.json, which differs in line 2:",
+            "E*value == __caesar__/test_it/test_a.value.json, which differs in line 2 (assert *):",
             "E*  - *0,",
             "E*(-: recorded, +: received)",
             "E*where the new one is right, record it: pytest test_it.py::test_a --snapshot-update",
@@ -616,7 +618,7 @@ def test_the_page_says_what_a_snapshot_leaves_out() -> None:
     page = (ROOT / "docs" / "snapshots.md").read_text("utf-8")
     for kind in ("report", "evidence"):
         assert re.search(rf"{kind}\.json` \|.* without fields that are at their default", page)
-    parts = "without fields that are empty; those at another default stay"
+    parts = "without fields that are empty, and times of commands; those at another default stay"
     assert re.search(rf"run\.outcome.*value\.json` \| {parts}", page)
 
 
@@ -626,7 +628,7 @@ def test_a_changed_run_names_what_differs(pytester: pytest.Pytester, run: Runs) 
     pytester.makepyfile(test_it=RUN.replace("x = 2", "x = 3"))
     run().stdout.fnmatch_lines(
         [
-            "E*run == __caesar__/test_it/test_run.run.md, which differs in line *:",
+            "E*run == __caesar__/test_it/test_run.run.md, which differs in line * (assert *):",
             "E*  - +x = 2",
             "E*  + +x = 3",
             "*- caesar run t_0001: partial (source: file) -*",

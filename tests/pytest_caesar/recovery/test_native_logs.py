@@ -133,8 +133,8 @@ def test_an_unknown_dialect_is_told_and_read_as_plain() -> None:
 
     assert verdict.source == "extracted"
     assert said(verdict, "dialect-unknown") == (
-        "there is no dialect of this name; known are codex, opencode, gemini, claude, copilot, "
-        "antigravity, plain; the log was read as plain"
+        "there is no dialect of this name; known are codex, opencode, gemini, qwen, pi, claude, "
+        "copilot, antigravity, plain; the log was read as plain"
     )
 
 
