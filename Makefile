@@ -3,6 +3,7 @@
 # make check  lint, types and import contracts
 # make coverage  the tests once more, with branch coverage of packages and their processes
 # make bench  the figures of docs/benchmarks.md, as ratios taken side by side
+# make docs   the documentation site with its reference, in build/site, in an environment of its own
 
 # make clis   install the real CLIs at their checked versions (some 1.1 GB), and test with them
 
@@ -12,7 +13,7 @@ BIN   := $(VENV)/bin
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test check coverage bench clis clean
+.PHONY: setup demo test check coverage bench docs clis clean
 
 setup: $(READY)
 
@@ -53,6 +54,17 @@ coverage: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# An environment of its own: nothing of the package is imported, its source is read.
+DOCS := .venv-docs
+docs: $(DOCS)/.ready
+	PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	@echo "make: the documentation is in build/site/index.html"
+
+$(DOCS)/.ready: pyproject.toml | setup
+	@rm -rf $(DOCS) && $(BIN)/python -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet ".[docs]"
+	@touch $@
+
 # The suite skips what is absent; here everything is there.
 CLIS := .clis
 clis: setup
@@ -64,4 +76,4 @@ clis: setup
 	$(BIN)/python -m pytest tests/clis
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(DOCS) build dist
