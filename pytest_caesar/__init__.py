@@ -129,7 +129,7 @@ _HOMES = {
     "ScriptedModelError": "model.script",
     "SelectionError": "agents.errors",
     "Source": "recovery.evidence",
-    "SourceError": "recovery.tiers",
+    "SourceError": "recovery.sources",
     "Status": "recovery.evidence",
     "StepError": "fake_agent.checks",
     "ToolCall": "recovery.tool_call",

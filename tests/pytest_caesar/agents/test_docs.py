@@ -22,7 +22,7 @@ def text() -> str:
 def test_the_configuration_that_is_shown_can_be_loaded_and_shows_the_defaults(text: str) -> None:
     [block] = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     config = merge_config(Config(), block, file="docs")
-    assert config.policy == PolicyConfig()
+    assert config.policy == PolicyConfig(depth_is_given=True)
     assert config.agents[0].id == "my-agent"
     assert config.roles[-1].timeout_ms == 20 * 60_000
 

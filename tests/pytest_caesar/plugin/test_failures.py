@@ -171,7 +171,7 @@ def test_two_reports_differ_by_field(pytester: pytest.Pytester, run: Runs) -> No
     body = "one, two = delegate(fake.report()), delegate(fake.report('failed'))\n"
     lines = failure(pytester, run, body + "assert one.report == two.report")
     assert lines == [
-        "the first report == the second one, which differ: (assert one.report == two.report)",
+        "the first report == the second one, which differ (assert one.report == two.report):",
         "status: 'success' is not 'failed'",
         "task_id: 't_0001' is not 't_0002'",
     ]
@@ -181,7 +181,7 @@ def test_two_runs_differ_by_what_they_did(pytester: pytest.Pytester, run: Runs) 
     body = "one, two = delegate(fake.write('b'), fake.report()), delegate(fake.report())\n"
     lines = failure(pytester, run, body + "assert one == two")
     assert lines == [
-        "run t_0001 == run t_0002, which differ: (assert one == two)",
+        "run t_0001 == run t_0002, which differ (assert one == two):",
         "only in t_0001: b: created, as declared",
     ]
 
