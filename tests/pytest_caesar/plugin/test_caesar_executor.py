@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.pytest_caesar.plugin.running import Runs
+
+with contextlib.suppress(ModuleNotFoundError):
+    # Once, out here: what dask brings on Python below 3.12 takes the place of the standard
+    # library's finder of packages, and an inner run that imported it would take it away again.
+    importlib.import_module("importlib_metadata")
 
 
 def test_trials_are_sent_to_the_executor_that_a_function_returns(
