@@ -130,7 +130,7 @@ def test_a_question_that_nobody_answered_is_withdrawn_when_the_agent_is_gone(
     answers = ScriptedAnswers().silence(after=None)
     agent = script(tmp_path, HANGING_AGENT)
     run = Orchestrator(agent, project=repository.path, answers=answers).delegate(
-        "Decide.", timeout=0.5
+        "Decide.", timeout=3
     )
     assert run.outcome.timed_out
     assert [question.state for question in run.questions] == ["withdrawn"]

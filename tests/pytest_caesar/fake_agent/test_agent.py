@@ -176,7 +176,7 @@ def test_it_hangs_until_its_deadline_and_says_goodbye(
     fake: FakeAgents, repo: Repository, caesar_orchestrator: Orchestrator
 ) -> None:
     farewell = fake.on_signal("SIGTERM", fake.report("partial", "Was stopped."), fake.exit(0))
-    run = caesar_orchestrator.delegate("Work", agent=fake(farewell, fake.hang()), timeout=0.3)
+    run = caesar_orchestrator.delegate("Work", agent=fake(farewell, fake.hang()), timeout=3)
     assert run.outcome.timed_out
     assert run.report.summary == "Was stopped."
 

@@ -81,7 +81,7 @@ def test_a_cli_that_waits_for_the_network_says_so_at_its_deadline(
     caesar_repo: Repository,
 ) -> None:
     lines = f"echo '{{\"type\":\"turn.started\"}}'; echo '{RETRY}'; echo '{RETRY}'; exec sleep 60"
-    run = delegate(caesar_repo, "codex", lines, timeout=1.5)
+    run = delegate(caesar_repo, "codex", lines, timeout=4)
     assert (
         "nothing but retries came, the last with "
         "'Reconnecting... waiting for network (timeout)'." in run.summary

@@ -36,7 +36,7 @@ def test_an_agent_that_cannot_be_killed_is_told(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "START", PROGRAM.format(change=UNKILLABLE))
-    outcome = bench.sh('echo $$ >> "$CAESAR_TASK_DIR/pids"; exec env -i sleep 60', timeout=0.2)
+    outcome = bench.sh('echo $$ >> "$CAESAR_TASK_DIR/pids"; exec env -i sleep 60', timeout=2)
     assert (outcome.status, outcome.exit_code, outcome.signal) == ("timed_out", None, None)
     (finding,) = [item for item in outcome.diagnostics if item.code == "process-unkillable"]
     assert f"process {bench.pids()[0]} (sleep 60) did not end" in finding.message

@@ -54,14 +54,14 @@ def test_a_daemon_is_found_by_its_environment(bench: Bench) -> None:
 
 def test_a_daemon_without_a_mark_is_found_when_it_was_seen(bench: Bench) -> None:
     outcome = bench.sh(
-        'setsid env -i sleep 60 & echo $! >> "$CAESAR_TASK_DIR/pids"; sleep 0.4; exit 0'
+        'setsid env -i sleep 60 & echo $! >> "$CAESAR_TASK_DIR/pids"; sleep 2; exit 0'
     )
     assert [item.found_by for item in outcome.leaked] == ["descendant"]
     assert bench.living() == []
 
 
 def test_who_ignores_every_signal_is_killed_with_its_children(bench: Bench) -> None:
-    outcome = bench.child("stubborn", timeout=0.5)
+    outcome = bench.child("stubborn", timeout=3)
     assert (outcome.status, outcome.signal) == ("timed_out", "SIGKILL")
     assert len(bench.pids()) == 2
     assert bench.living() == []
