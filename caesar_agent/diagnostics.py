@@ -35,6 +35,7 @@ class Diagnostic:
 
 
 CODES: dict[str, str] = {
+    "hook-failed": "A hook of a plugin raised, or returned what cannot be used.",
     # documents and event log
     "not-json": "The text is not JSON.",
     "truncated": "The text ends before it is complete.",

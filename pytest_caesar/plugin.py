@@ -91,6 +91,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="write a page about the session to PATH: one HTML file that loads nothing",
     )
     group.addoption(
+        "--caesar-export",
+        dest="caesar_export",
+        metavar="DIR",
+        help="let plugins that export write the session into DIR; ours are "
+        "-p pytest_caesar.exporters.atif and -p pytest_caesar.exporters.otel",
+    )
+    group.addoption(
         "--caesar-baseline",
         dest="caesar_baseline",
         metavar="PATH",
@@ -221,6 +228,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
 
 
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Let others implement our hooks."""
+    from pytest_caesar import hooks  # noqa: PLC0415 - what is imported at the top is pytest alone
+
+    pluginmanager.add_hookspecs(hooks)
+
+
 def _stay_registered_once(pluginmanager: pytest.PytestPluginManager) -> None:
     """Let ``-p`` and ``pytest_plugins`` name the module beside the entry point.
 
@@ -247,6 +261,7 @@ def pytest_configure(config: pytest.Config) -> None:
         or options.caesar_json is not None
         or options.caesar_html is not None
         or options.caesar_baseline is not None
+        or options.caesar_export is not None
         or options.caesar_keep is not None
         or options.caesar_pass_env
         or options.caesar_conformance

@@ -6,9 +6,6 @@ together from documentation and is labelled so wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from pytest_caesar.agents.capabilities import Capabilities
 from pytest_caesar.agents.clis import (
     antigravity,
@@ -25,13 +22,13 @@ from pytest_caesar.agents.known_cli import KnownCli
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
 from pytest_caesar.agents.tokens import tokens_in
 
-CATALOGUE: Mapping[str, KnownCli] = MappingProxyType(
-    {
-        entry.CLI.id: entry.CLI
-        for entry in (codex, opencode, gemini, copilot, qwen, pi, cn, claude, antigravity)
-    }
+OWN_CLIS: tuple[KnownCli, ...] = tuple(
+    entry.CLI for entry in (codex, opencode, gemini, copilot, qwen, pi, cn, claude, antigravity)
 )
-"""Every known CLI by its id, in the order in which they are shown."""
+"""Those that come with this package, in the order in which they are shown."""
+
+CATALOGUE: dict[str, KnownCli] = {cli.id: cli for cli in OWN_CLIS}
+"""Every known CLI by its id, in the order in which they are shown. Others may add some."""
 
 
 def explain_exit(cli: str | None, exit_code: int | None) -> str:

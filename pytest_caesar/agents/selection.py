@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_caesar.agents.errors import SelectionError, near_miss, shown
 from pytest_caesar.agents.functions import meant_function
 from pytest_caesar.agents.paths import absolute, current_folder
+from pytest_caesar.agents.schemes import as_scheme
 from pytest_caesar.agents.selection_context import Place, safe_id, search_path
 from pytest_caesar.agents.selectors import (
     Fit,
@@ -42,8 +43,8 @@ def select(
 ) -> AgentTarget:
     """Resolve the name of an agent.
 
-    In this order: an existing path; ``module:function``; the id of an ``[[agent]]``; an
-    entry of the catalogue; a discovered definition; a command line. The command line is
+    In this order: an existing path; a name of a scheme that a plugin knows;
+    ``module:function``; the id of an ``[[agent]]``; an entry of the catalogue; a discovered definition; a command line. The command line is
     what is left when nothing else fits, so that what happens to be on PATH never
     changes what a name means.
 
@@ -186,8 +187,15 @@ def _run_definition(
     return run_definition(definition, runner, ident=safe_id(definition.name))
 
 
-_WAYS: tuple[Way, ...] = (_as_path, as_function, as_config, as_catalogue, _as_definition)
-_RUNNER_WAYS: tuple[Way, ...] = (as_path, as_config, as_catalogue)
+_WAYS: tuple[Way, ...] = (
+    _as_path,
+    as_scheme,
+    as_function,
+    as_config,
+    as_catalogue,
+    _as_definition,
+)
+_RUNNER_WAYS: tuple[Way, ...] = (as_path, as_scheme, as_config, as_catalogue)
 
 
 def _beside_command(text: str, place: Place, fits: list[Fit]) -> list[Fit]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from caesar_agent.console import one_line, printable
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.errors import CaesarError
+from pytest_caesar.extensions.commands import take_up_plugins
 from pytest_caesar.recovery.contradictions import speaks_against
 from pytest_caesar.recovery.evidence import Recovered
 from pytest_caesar.recovery.passages import PLAIN
@@ -42,6 +43,23 @@ class BriefFileError(CaesarError):
         )
 
 
+class DialectError(CaesarError):
+    """There is no dialect of that name.
+
+    Attributes:
+        dialect: what was given.
+    """
+
+    dialect: str
+
+    def message(self) -> str:
+        """Name it, and those that there are."""
+        return (
+            f"--dialect {one_line(self.dialect, limit=120)}: there is no such stream; expected "
+            f"one of {', '.join((*DIALECTS, PLAIN))}"
+        )
+
+
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
@@ -57,8 +75,9 @@ def add_parser(subparsers: Subparsers) -> None:
         help="the brief as it was sent (default: rendered from task.json)",
     )  # fmt: skip
     parser.add_argument(
-        "--dialect", choices=(*DIALECTS, PLAIN), metavar="NAME",
-        help=f"native stream of the log: {', '.join(DIALECTS)}, or {PLAIN} (default: detected)",
+        "--dialect", metavar="NAME",
+        help=f"native stream of the log: {', '.join(DIALECTS)}, one that a plugin adds, or {PLAIN} "
+        "(default: detected)",
     )  # fmt: skip
     parser.add_argument(
         "--exit-code", type=int, metavar="N",
@@ -70,6 +89,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Recover, and print the verdict."""
+    take_up_plugins()
+    if args.dialect not in (None, PLAIN, *DIALECTS):
+        raise DialectError(dialect=args.dialect)
     folder = read_folder(args.task_dir)
     evidence = folder.evidence
     if args.brief is not None:

@@ -20,18 +20,23 @@ from pytest_caesar.agents.selection import select
 from pytest_caesar.commands.apply import LAYOUT
 from pytest_caesar.commands.help_texts import in_options
 from pytest_caesar.commands.run_page import describe_run, show_how_to_answer, width_of
+from pytest_caesar.extensions.commands import take_up_plugins
+from pytest_caesar.extensions.delegating import extensions_of, prices_of
 from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, interrupted_run_of
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.orchestrator.project_root import project_around
 from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.failing_codes import is_refuted
+from pytest_caesar.runs.prices import Prices
 from pytest_caesar.runs.record import failure_as_json, run_as_json
 from pytest_caesar.runs.run import Run
 from pytest_caesar.supervision.cancellation import Interruption, stoppable
 from pytest_caesar.supervision.supervisor import LINGER
 
 if TYPE_CHECKING:
+    import pluggy
+
     from caesar_agent.commands.dispatcher import Subparsers
 
 
@@ -188,6 +193,7 @@ def _delegate(args: argparse.Namespace) -> Run:
     project = _project(args)
     if not project.is_dir():
         _refuse(f"{project} is not a folder")
+    plugins = take_up_plugins()
     deadline_ms = None if args.deadline is None else parse_duration(args.deadline)
     linger = LINGER if args.linger is None else parse_duration(args.linger) / 1000
     target = select(
@@ -205,6 +211,8 @@ def _delegate(args: argparse.Namespace) -> Run:
             on_event=_listener(args),
             runner=args.runner,
             linger=linger,
+            extensions=None if plugins is None else extensions_of(plugins),
+            prices=_prices(plugins),
         ),
     )
     return orchestrator.delegate(
@@ -223,6 +231,11 @@ def _delegate(args: argparse.Namespace) -> Run:
         base_ref=args.base_ref,
         placed=args.placed,
     )
+
+
+def _prices(plugins: pluggy.PluginManager | None) -> Prices | None:
+    ask = None if plugins is None else prices_of(plugins)
+    return None if ask is None else Prices({}, ask)
 
 
 def _context(value: str) -> str:

@@ -174,6 +174,10 @@ GateLike: TypeAlias = Gate | str | Sequence[str]
 """A gate, a command line, or the words of one."""
 
 
+READERS: list[Callable[[str], Gate | None]] = []
+"""Are asked, in this order, before a text is read as a command line. Others may add some."""
+
+
 def as_gates(gates: Iterable[GateLike]) -> tuple[Gate, ...]:
     """Bring what a caller gives into one shape.
 
@@ -182,14 +186,20 @@ def as_gates(gates: Iterable[GateLike]) -> tuple[Gate, ...]:
     """
     if isinstance(gates, str | CommandGate | ModelGate):
         raise GateError(gate=str(gates), problem="expected a list of gates, found a single one")
-    made: list[Gate] = [
-        gate if isinstance(gate, CommandGate | ModelGate) else CommandGate(gate) for gate in gates
-    ]
+    made = [_as_gate(gate) for gate in gates]
     names = [gate.name for gate in made]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise GateError(gate=twice, problem="two gates have this name: give one of them name=")
     return tuple(made)
+
+
+def _as_gate(gate: GateLike) -> Gate:
+    if isinstance(gate, CommandGate | ModelGate):
+        return gate
+    readers = READERS if isinstance(gate, str) else ()
+    read = next((made for reader in readers if (made := reader(str(gate))) is not None), None)
+    return CommandGate(gate) if read is None else read
 
 
 def criteria_gates(criteria: Iterable[str], *, gates: Iterable[Gate] = ()) -> tuple[Gate, ...]:

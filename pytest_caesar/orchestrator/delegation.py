@@ -6,10 +6,12 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents.event import Event
 from caesar_agent.documents.task import Task
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
@@ -28,7 +30,7 @@ from pytest_caesar.orchestrator.collect_evidence import collect_evidence
 from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
 from pytest_caesar.orchestrator.executor import LiveAgent, Performer
 from pytest_caesar.orchestrator.interrupted_run import InterruptedRun, mark_interrupted
-from pytest_caesar.orchestrator.live_events import Narration
+from pytest_caesar.orchestrator.live_events import Listeners, Narration
 from pytest_caesar.orchestrator.nested.child_orchestrator import Nest, Parent
 from pytest_caesar.orchestrator.nested.server import Inherited
 from pytest_caesar.orchestrator.project_root import caesar_root
@@ -43,6 +45,7 @@ from pytest_caesar.recovery.usage import Usage
 from pytest_caesar.runs.activity import Activity, best_usage, usage_of
 from pytest_caesar.runs.brief import render_brief
 from pytest_caesar.runs.errors import DelegationError
+from pytest_caesar.runs.extensions import RunningTask
 from pytest_caesar.runs.record import keep_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
@@ -84,6 +87,7 @@ class Delegation:
         inherited: what it has from the agent that asked for it, or None.
         nest: makes what serves the agent when it asks for others, or None.
         performer: carries the task out: the agent, or what stands in for it.
+        hook_failures: what was wrong with hooks of plugins, as it comes.
     """
 
     request: Request
@@ -104,6 +108,7 @@ class Delegation:
     inherited: Inherited | None = None
     nest: Nest | None = None
     performer: Performer = field(default_factory=LiveAgent)
+    hook_failures: list[Diagnostic] = field(default_factory=list)
 
     def carry_out(self) -> Run:
         """Run the whole cycle: prepare, start, end, recover, observe, reconcile.
@@ -144,6 +149,7 @@ class Delegation:
             run = self._reconcile(start, workspace, outcome, evidence, observation, findings)
             run = replace(run, questions=attendants.questions, children=attendants.children)
             run = self._judged(self.performer.complete(run), tree)
+            run = self._extended(run)
             return keep_record(run, directory=directory, workspace=workspace)
 
     def _attendants(self, start: Start, workspace: Workspace) -> Attendants:
@@ -279,6 +285,17 @@ class Delegation:
             cancelled=self.cancelled,
         )
 
+    def _extended(self, run: Run) -> Run:
+        """Add what plugins find, and what was wrong with them."""
+        extensions = self.settings.extensions
+        if extensions is None:
+            return run
+        failed: list[Diagnostic] = []
+        found = extensions.finished(run, failed.append)
+        # One that fails at every event is told once.
+        told = dict.fromkeys((*self.hook_failures, *failed))
+        return replace(run, diagnostics=(*run.diagnostics, *found, *told))
+
     def check(self) -> None:
         """Refuse a program that cannot be found while there is nothing to clean up.
 
@@ -328,7 +345,7 @@ class Delegation:
         self, directory: TaskDirectory, workspace: Workspace, closing: contextlib.ExitStack
     ) -> Start:
         """Write the task, and put together what starting its agent takes."""
-        task = self._task(directory, workspace)
+        task = self._with_additions(self._task(directory, workspace))
         write_atomic(directory.task_file, task.to_json().encode(), durable=False)
         log = closing.enter_context(Log.create(directory.raw_log))
         return Start(
@@ -344,7 +361,7 @@ class Delegation:
                 directory=directory,
                 dialect=self.agent.dialect if isinstance(self.agent, ProcessAgent) else None,
                 log=log,
-                on_event=self.settings.on_event,
+                on_event=self._listener(task, directory),
                 on_usage=self._spent if self.settings.budget else None,
                 now=self.clock,
                 existed=KnownPaths(workspace),
@@ -377,6 +394,26 @@ class Delegation:
             events_path=str(directory.events_file),
             channel=channel_coordinates(directory.path) if request.channel else None,
             **request.task_fields,
+        )
+
+    def _with_additions(self, task: Task) -> Task:
+        """Return a task with what plugins add to it."""
+        extensions = self.settings.extensions
+        fields = {} if extensions is None else extensions.task(task, self.hook_failures.append)
+        return task.model_copy(update=dict(fields)) if fields else task
+
+    def _listener(self, task: Task, directory: TaskDirectory) -> Callable[[Event], None] | None:
+        """Return who is told of events: progress, and plugins."""
+        extensions, shown = self.settings.extensions, self.settings.on_event
+        if extensions is None or extensions.event is None:
+            return shown
+        return Listeners(
+            shown,
+            partial(
+                extensions.event,
+                RunningTask(task=task, task_dir=directory.path),
+                note=self.hook_failures.append,
+            ),
         )
 
     def _deadline_ms(self) -> int:

@@ -34,6 +34,32 @@ LAST_OUTPUT = 4096
 """Bytes at the end of the log that are shown of an agent which tells no events."""
 
 
+class Listeners:
+    """Tells several of each event.
+
+    Args:
+        shown: shows events to people, or None; it may fail, and is then told no more.
+        others: never raise.
+    """
+
+    def __init__(
+        self, shown: Callable[[Event], None] | None, *others: Callable[[Event], None]
+    ) -> None:
+        self._shown = shown
+        self._others = others
+        self.quiet = getattr(shown, "quiet", None)
+
+    def __call__(self, event: Event) -> None:
+        """Tell all of them."""
+        for other in self._others:
+            other(event)
+        if self._shown is not None:
+            try:
+                self._shown(event)
+            except (OSError, ValueError):
+                self._shown = self.quiet = None
+
+
 class Narration:
     """The event log of one delegation, from the orchestrator's side.
 

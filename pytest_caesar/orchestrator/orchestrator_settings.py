@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_caesar.recovery.tool_call import ToolCall
     from pytest_caesar.recovery.usage import Usage
     from pytest_caesar.runs.budget import Budget
+    from pytest_caesar.runs.extensions import Extensions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class OrchestratorSettings(ProgramSettings):
         programs: that a test fakes or watches, or None.
         model_witness: gives what a model of the harness saw of a task: calls, and usage; or None.
         budget: what may be used at most, or None.
+        extensions: what plugins add, or None.
         prices: of tokens, where an agent's program does not say what it cost; or None.
     """
 
@@ -54,3 +56,4 @@ class OrchestratorSettings(ProgramSettings):
     programs: Programs | None = None
     model_witness: Callable[[str], tuple[tuple[ToolCall, ...], Usage]] | None = None
     budget: Budget | None = None
+    extensions: Extensions | None = None

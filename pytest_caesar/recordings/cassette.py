@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.errors import CaesarError
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.starting import Start, run_agent
 from pytest_caesar.programs.programs import Programs
@@ -234,7 +235,7 @@ class RecordedAgent:
                 run, facts=self._facts, folders=self._folders, secrets=self._secrets
             )
             self.cassette.keep(self._number, recording)
-        except (UnfitError, PatchError, OSError) as error:
+        except (UnfitError, PatchError, CaesarError, OSError) as error:
             problem = RecordingUnfitError(
                 folder=self.cassette.folder / str(self._number),
                 problem=f"{run.task.id} was not recorded: {error}",

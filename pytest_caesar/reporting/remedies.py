@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 REMEDIES: Final = {
+    "hook-failed": "Mend the plugin that the message names, or run without it (`-p no:NAME`).",
     "not-json": "Write the document with a JSON library; the message names line and column.",
     "truncated": "Write to a temporary file and rename it, as the SDK does, so that nobody reads half of it.",
     "empty-document": "Write the document, or do not make the file.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,13 +55,20 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices by model, as LiteLLM spells their names."""
+    """Prices by model, as LiteLLM spells their names.
+
+    Attributes:
+        models: those that are listed.
+        ask: knows further ones, or None.
+    """
 
     models: Mapping[str, Price]
+    ask: Callable[[str], Price | None] | None = None
 
     def of(self, model: str) -> Price | None:
         """Return the price of a model, by its name or by what follows the provider's."""
-        return self.models.get(model) or self.models.get(model.rsplit("/", 1)[-1])
+        found = self.models.get(model) or self.models.get(model.rsplit("/", 1)[-1])
+        return self.ask(model) if found is None and self.ask is not None else found
 
     def cost(self, used: Usage, *, model: str | None = None) -> float | None:
         """Return what tokens cost, or None where a number, the model or its price is unknown.
@@ -128,7 +135,7 @@ def parse_prices(data: bytes, *, path: str) -> Prices:
         raise PricesError(path=path, problem=f"not JSON: {error}") from error
     if not isinstance(value, dict):
         raise PricesError(path=path, problem=f"expected an object of models, found {_kind(value)}")
-    models = {name: price for name, part in value.items() if (price := _price(part)) is not None}
+    models = {name: price for name, part in value.items() if (price := price_of(part)) is not None}
     if not models:
         raise PricesError(
             path=path,
@@ -138,7 +145,8 @@ def parse_prices(data: bytes, *, path: str) -> Prices:
     return Prices(models)
 
 
-def _price(part: object) -> Price | None:
+def price_of(part: object) -> Price | None:
+    """Return a price from the keys of LiteLLM, or None where it is none."""
     if not isinstance(part, dict):
         return None
     read, written, cached, kept = (

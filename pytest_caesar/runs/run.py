@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 REMARKS: Final = frozenset(
     {
+        "hook-failed",
         "isolation-degraded",
         "later-failure",
         "network-not-guaranteed",

@@ -90,6 +90,7 @@ def make_orchestrator(
             model_witness=_model_witness(request),
             budget=_budget(session, request),
             prices=session.prices,
+            extensions=session.hooks.extensions(),
         ),
         new_id=counted_ids(),
         **options,

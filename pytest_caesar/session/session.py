@@ -11,6 +11,7 @@ import pytest
 from _pytest.outcomes import Failed
 
 from pytest_caesar.session.item_state import STATE, TestState
+from pytest_caesar.session.plugin_hooks import PluginHooks
 from pytest_caesar.settings.settings import (
     REPEATED,
     from_environment,
@@ -95,11 +96,10 @@ class CaesarSession:
             arguments = (*from_environment(), *config.invocation_params.args)
             refuse_separate_paths(arguments, config.invocation_params.dir)
         self.settings = read_settings(config)
-        self.agents: tuple[AgentTarget, ...] = (
-            select_agents(self.settings) if self.settings.agents else ()
-        )
-        self.records: list[dict[str, Any]] = []
         self.problems: list[str] = []
+        self.hooks = PluginHooks(config.pluginmanager, self.problems)
+        self.agents: tuple[AgentTarget, ...] = self._selected()
+        self.records: list[dict[str, Any]] = []
         self.header_lines: list[str] = []
         self.orchestrator_type: Callable[..., Orchestrator] | None = None
         self.annotations: list[Callable[[Run], Mapping[str, object]]] = []
@@ -107,7 +107,7 @@ class CaesarSession:
         self.document_parts: dict[str, Callable[[], Any]] = {}
         self.results: SessionResults | None = None
         self.spending = self._spending()
-        self.prices = self._prices()
+        self.prices = self.hooks.with_prices(self._prices())
         self._github: list[str] = []
         self.ledger: TrialLedger | None = None
         self._executions: dict[str, int] = {}
@@ -120,6 +120,14 @@ class CaesarSession:
 
             self.results = SessionResults(config, self.settings, self.agents, self._agent_of)
             config.pluginmanager.register(self.results.recorder, "caesar-recorder")
+
+    def _selected(self) -> tuple[AgentTarget, ...]:
+        """Select the agents under test; where they cannot be, plugins have added nothing."""
+        try:
+            return select_agents(self.settings) if self.settings.agents else ()
+        except BaseException:
+            self.hooks.close()
+            raise
 
     def _spending(self) -> Spending | None:
         """Return the account of what the session spends, one for all workers; None without bounds."""
@@ -371,8 +379,13 @@ class CaesarSession:
         if hasattr(report, "caesar_rates"):
             self.open_ledger().note(report.caesar_rates)
 
+    def pytest_plugin_registered(self, plugin: object) -> None:
+        """Refuse a plugin that comes too late for what it adds."""
+        self.hooks.refuse_late(plugin)
+
     def pytest_unconfigure(self) -> None:
         """End the process that watches over agents, if one was started."""
+        self.hooks.close()
         reaper = sys.modules.get("pytest_caesar.supervision.reaper")
         if reaper is not None:
             reaper.close()
@@ -388,6 +401,8 @@ class CaesarSession:
             self.records, exit_status=int(exitstatus), parts=self.document_parts
         )
         problems = self.results.write(document)
+        if self.settings.export is not None:
+            problems += self.hooks.export(document, self.settings.export)
         if problems:
             self.problems += problems
             session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED

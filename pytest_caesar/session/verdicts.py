@@ -60,7 +60,10 @@ def verdict(item: pytest.Item, runs: Sequence[Run], settings: Settings) -> str |
             why = "strict=True" if strict else ""
         codes = mark.kwargs.get("allow", ())
         allowed.update([codes] if isinstance(codes, str) else codes)
-    counted = (BUDGET_CODES | (STRICT | BESIDE if strict else ALWAYS)) - allowed
+    counted = BUDGET_CODES | (STRICT | BESIDE if strict else ALWAYS)
+    if strict:  # those of plugins, which have a prefix
+        counted |= {code for run in runs for one in run.tree for code in one.codes if "/" in code}
+    counted -= allowed
     return _failure(runs, counted, (READ_ONLY | BESIDE) - allowed, why=why)
 
 

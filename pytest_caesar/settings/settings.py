@@ -6,7 +6,7 @@ import functools
 import os
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,16 +16,10 @@ import pytest
 from pytest_caesar.settings.advice import repeated_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from caesar_agent.documents.event import Event
     from pytest_caesar.agents.target import AgentTarget
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
-    from pytest_caesar.programs.programs import Programs
-    from pytest_caesar.recovery.tool_call import ToolCall
-    from pytest_caesar.recovery.usage import Usage
-    from pytest_caesar.runs.budget import Budget
-    from pytest_caesar.runs.prices import Prices
 
 N = TypeVar("N", int, float)
 
@@ -36,6 +30,7 @@ PATH_OPTIONS = (
     "--caesar-keep",
     "--caesar-json",
     "--caesar-html",
+    "--caesar-export",
     "--caesar-baseline",
     "--caesar-conformance-report",
 )
@@ -78,6 +73,7 @@ class Settings:
         keep: every task directory is copied there, or None.
         json_path: file for every run of the session, or None.
         html_path: file for the page, or None.
+        export: folder that exporters write into, or None.
         baseline: file of an earlier session that the page is compared with, or None.
         ci: the pipeline of GitHub gets a summary and annotations.
         strict: findings of the harness fail their test.
@@ -121,6 +117,7 @@ class Settings:
     ini: Path | None = None
     repeated: tuple[str, ...] = ()
     html_path: Path | None = None
+    export: Path | None = None
     baseline: Path | None = None
     ci: bool = False
     trials: int | None = None
@@ -134,7 +131,8 @@ class Settings:
     @property
     def whole_runs(self) -> bool:
         """Everything about a run is wanted at the end, not only how many there are."""
-        return self.ci or self.json_path is not None or self.html_path is not None
+        wanted = (self.json_path, self.html_path, self.export)
+        return self.ci or any(path is not None for path in wanted)
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -186,6 +184,7 @@ def read_settings(config: pytest.Config) -> Settings:
         keep=_folder(config, "--caesar-keep"),
         json_path=_file(config, "--caesar-json"),
         html_path=_file(config, "--caesar-html"),
+        export=_folder(config, "--caesar-export"),
         baseline=_file(config, "--caesar-baseline"),
         ci=_ci(ini("caesar_ci"), config.inipath),
         strict=ini("caesar_strict"),
@@ -347,37 +346,27 @@ def refuse_separate_paths(arguments: Sequence[str], start: Path) -> None:
             )
 
 
-def orchestrator_settings(
-    settings: Settings,
-    *,
-    seconds_left: Callable[[], float | None],
-    on_event: Callable[[Event], None] | None = None,
-    model_url: Callable[[str, str], str] | None = None,
-    programs: Programs | None = None,
-    model_witness: Callable[[str], tuple[tuple[ToolCall, ...], Usage]] | None = None,
-    budget: Budget | None = None,
-    prices: Prices | None = None,
-) -> OrchestratorSettings:
-    """Return how the orchestrators of a session treat every delegation."""
+def orchestrator_settings(settings: Settings, **more: Any) -> OrchestratorSettings:
+    """Return how the orchestrators of a session treat every delegation.
+
+    Args:
+        settings: of the session.
+        more: further fields of ``OrchestratorSettings``.
+    """
     from pytest_caesar.orchestrator.orchestrator_settings import (  # noqa: PLC0415 - heavy
         OrchestratorSettings,
     )
 
-    made = OrchestratorSettings(
+    if settings.linger is not None:
+        more["linger"] = settings.linger
+    return OrchestratorSettings(
         pass_env=settings.pass_env,
         user_config=settings.user_config,
         agents_root=settings.project,
         runner=settings.runner,
         subprocess=settings.subprocess,
-        seconds_left=seconds_left,
-        on_event=on_event,
-        model_url=model_url,
-        programs=programs,
-        model_witness=model_witness,
-        budget=budget,
-        prices=prices,
+        **more,
     )
-    return made if settings.linger is None else replace(made, linger=settings.linger)
 
 
 def select_agents(settings: Settings) -> tuple[AgentTarget, ...]:

@@ -36,7 +36,10 @@ DIALECTS: dict[str, type[LineReader]] = {
     reader.name: reader
     for reader in (Codex, OpenCode, Gemini, Qwen, Pi, Claude, Copilot, Antigravity)
 }
-"""Every dialect by name; ``verified`` says on which program it was checked."""
+"""Every dialect by name; ``verified`` says on which program it was checked. Others may add some."""
+
+OWN_DIALECTS: tuple[type[LineReader], ...] = tuple(DIALECTS.values())
+"""Those that come with this package."""
 
 _DETECT_BYTES = 1024 * 1024
 """Bytes of the beginning that detection looks at."""

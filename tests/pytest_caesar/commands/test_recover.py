@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_caesar.commands import recover as command
-from pytest_caesar.commands.recover import BriefFileError
+from pytest_caesar.commands.recover import BriefFileError, DialectError
 from pytest_caesar.runs.kept_task import TaskDirectoryError, read_folder
 
 TASK = {
@@ -155,7 +155,7 @@ def test_the_dialect_can_be_named(folder: Path, capsys: pytest.CaptureFixture[st
 
     assert verdict(capsys, folder, "--dialect", "codex")["source"] == "synthesized"
     assert verdict(capsys, folder, "--dialect", "plain")["source"] == "extracted"
-    with pytest.raises(SystemExit):
+    with pytest.raises(DialectError, match="klingon: there is no such stream; expected one of co"):
         call(folder, "--dialect", "klingon")
 
 

@@ -63,7 +63,8 @@ def test_nothing_is_imported_or_printed_when_nothing_is_used(pytester: pytest.Py
     assert "pytest_caesar.plugin" in loaded
     assert {name for name in HEAVY if name in loaded} == set()
     assert {name for name in loaded if name.startswith(("pytest_caesar.", "caesar_agent."))} == {
-        "pytest_caesar.plugin"
+        "pytest_caesar.hooks",
+        "pytest_caesar.plugin",
     }
     body = [line for line in report.splitlines() if not line.startswith("plugins:")]
     assert not [line for line in body if "caesar" in line and str(pytester.path) not in line]
