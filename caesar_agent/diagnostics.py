@@ -36,6 +36,14 @@ class Diagnostic:
 
 CODES: dict[str, str] = {
     "hook-failed": "A hook of a plugin raised, or returned what cannot be used.",
+    # agents that speak ACP
+    "acp-malformed": "The agent printed what is no message of ACP, or more than is read.",
+    "acp-unknown-method": "The agent asked its client for something that is not offered.",
+    "acp-stray-answer": "The agent answered something that it was not asked.",
+    "acp-path-refused": "The agent wanted its client to write or read a file that it may not.",
+    "acp-session-failed": "The agent could not be given its task: version, login or an error.",
+    "acp-ended-early": "The agent ended, or was ended, before it answered its client.",
+    "acp-log-incomplete": "What the agent printed could not be written to raw.log.",
     # documents and event log
     "not-json": "The text is not JSON.",
     "truncated": "The text ends before it is complete.",

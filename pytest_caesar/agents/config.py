@@ -136,8 +136,15 @@ def _agent(table: Table) -> AgentSpec:
     if "cli" in table:
         return _known_agent(table)
     table.only(
-        ("id", "bin", "args", "display_name", "cwd_mode", "native_read_only", "network_args")
+        (
+            *("id", "bin", "args", "display_name", "cwd_mode", "native_read_only", "network_args"),
+            *("protocol", "acp_read", "auth_method"),
+        )
     )
+    protocol = table.choice("protocol", ("oacp", "acp"), default="oacp")
+    for key in ("acp_read", "auth_method"):
+        if table.has(key) and protocol != "acp":
+            raise table.error(key, 'it is for agents with protocol = "acp" alone')
     ident = table.identifier("id")
     program = table.string("bin", required=True)
     if not program.strip():
@@ -148,7 +155,7 @@ def _agent(table: Table) -> AgentSpec:
             raise table.error(
                 key, f"unknown token {{{{{unknown[0]}}}}}; {_known_tokens()}", unknown[0], TOKENS
             )
-    if not any("prompt" in tokens_in(argument) for argument in args):
+    if protocol == "oacp" and not any("prompt" in tokens_in(argument) for argument in args):
         raise table.error(
             "args",
             "no argument holds {{prompt}}, so the agent would never see its task; add one, "
@@ -162,6 +169,9 @@ def _agent(table: Table) -> AgentSpec:
         cwd_mode=table.choice("cwd_mode", ("process", "flag"), default="process"),
         native_read_only=table.boolean("native_read_only", default=False),
         network_args=network_args,
+        protocol="acp" if protocol == "acp" else "oacp",
+        acp_read=table.boolean("acp_read", default=False),
+        auth_method=table.string("auth_method"),
         file=table.file,
         line=table.line(),
     )

@@ -23,6 +23,8 @@ class AgentSpec:
         native_read_only: it has a read-only mode of its own.
         network_args: added when the task has the network.
         cli: a known CLI that is run instead of a command line of its own, or "".
+        protocol: what it speaks on stdin and stdout: the contract alone, or ACP.
+        acp_read, auth_method: with ACP, see ``ProcessAgent``.
         extra_args: with ``cli``: put behind the arguments that the CLI is run with.
         file: the layer that declares it.
         line: 1-based line of its table there, or None.
@@ -37,6 +39,9 @@ class AgentSpec:
     network_args: tuple[str, ...] = ()
     cli: str = ""
     extra_args: tuple[str, ...] = ()
+    protocol: Literal["oacp", "acp"] = "oacp"
+    acp_read: bool = False
+    auth_method: str = ""
     file: str = ""
     line: int | None = None
 

@@ -103,6 +103,9 @@ def expected_source(agent: ProcessAgent, *, mode: Mode, channel: bool = False) -
     The brief has to ask for exactly that: a CLI whose sandbox is read-only cannot write
     ``report.json``, so it prints its report (``extracted``) or is held to the schema.
     """
+    if agent.protocol == "acp":
+        # Many of them write in the workspace alone.
+        return "channel" if channel else "extracted"
     if agent.cli is None:
         return "schema" if agent.structured else "file"
     cli = CATALOGUE[agent.cli]
@@ -140,6 +143,8 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
             extra_args=request.extra_args,
             model_url=request.model_url,
         )
+        if agent.settings_of is not None:
+            return _with_settings(agent, request, argv, cwd)
         return Launch(
             argv=argv,
             cwd=cwd,
@@ -165,6 +170,22 @@ def prepare(agent: ProcessAgent, request: LaunchRequest) -> Launch:
         home_files=settings.home_files,
         unreached=settings.unreached,
         final_message=request.task_dir / FINAL_MESSAGE if cli.final_message_args else None,
+    )
+
+
+def _with_settings(
+    agent: ProcessAgent, request: LaunchRequest, argv: tuple[str, ...], cwd: Path
+) -> Launch:
+    """Return the launch of a known CLI that is started in a way of the user's own."""
+    cli = CATALOGUE[agent.settings_of or ""]
+    # It is offered the channel, and told the mode, by the protocol that it speaks.
+    settings = cli.configure(replace(_task(agent, request), channel=None, read_only=False))
+    return Launch(
+        argv=argv,
+        cwd=cwd,
+        environment={**cli.environment, **settings.environment},
+        files={request.task_dir / name: text for name, text in settings.files.items()},
+        home_files=settings.home_files,
     )
 
 

@@ -1,12 +1,13 @@
-"""Names of a scheme of their own, such as ``acme:reviewer``: who is asked what they stand for."""
+"""Names of a scheme of their own, such as ``acp:gemini --acp``: who is asked what they stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_caesar.agents.command_line import agent_of_command_line
-from pytest_caesar.agents.selection_context import Place, safe_id
+from pytest_caesar.agents.errors import SelectionError
+from pytest_caesar.agents.selection_context import Place, safe_id, speaking_acp
 from pytest_caesar.agents.selectors import Fit, refusal
 
 if TYPE_CHECKING:
@@ -19,9 +20,14 @@ Resolver = Callable[[str, "Config"], "tuple[str, AgentTarget | str] | None"]
 RESOLVERS: list[Resolver] = []
 """Who is asked, in this order. Others may add some."""
 
+ACP: Final = "acp:"
+"""Begins the command line of an agent that speaks the Agent Client Protocol."""
+
 
 def as_scheme(text: str, place: Place) -> Fit | None:
-    """Understand a name as one of a scheme that others have added."""
+    """Understand a name as one of a scheme: ``acp:``, or what others have added."""
+    if text.startswith(ACP):
+        return _as_acp(text, place)
     if not RESOLVERS or ":" not in text:
         return None
     config = place.config()
@@ -33,12 +39,20 @@ def as_scheme(text: str, place: Place) -> Fit | None:
         if not isinstance(meant, str):
             return Fit(what=f"a name that {who} knows", agent=meant)
         agent = agent_of_command_line(meant, start=place.start, path=place.path, make_id=safe_id)
-        return Fit(
-            what=f"a name that {who} knows",
-            agent=agent
-            or refusal(
-                text,
-                f"{who} says that it is the command line {meant!r}, whose program is not on PATH",
-            ),
-        )
+        missing = f"{who} says that it is the command line {meant!r}, whose program is not on PATH"
+        return Fit(what=f"a name that {who} knows", agent=agent or refusal(text, missing))
     return None
+
+
+def _as_acp(text: str, place: Place) -> Fit:
+    command = text.removeprefix(ACP).strip()
+    agent = agent_of_command_line(command, start=place.start, path=place.path, make_id=safe_id)
+    what = "an agent that speaks ACP"
+    if agent is None:
+        problem = (
+            "its program is not on PATH, and no such file; write the command line that starts the "
+            'agent behind acp:, such as "acp:gemini --acp"'
+        )
+        return Fit(what=what, agent=refusal(text, problem))
+    spoken_to = agent if isinstance(agent, SelectionError) else speaking_acp(agent)
+    return Fit(what=what, agent=spoken_to)

@@ -96,7 +96,7 @@ def agent_of_spec(spec: AgentSpec, project: Path) -> ProcessAgent:
             display_name=spec.display_name or known.display_name,
             where=spec.file,
         )
-    return ProcessAgent(
+    made = ProcessAgent(
         id=spec.id,
         origin="config",
         argv=(spec.bin, *spec.args),
@@ -106,7 +106,19 @@ def agent_of_spec(spec: AgentSpec, project: Path) -> ProcessAgent:
         native_read_only=spec.native_read_only,
         display_name=spec.display_name,
         where=spec.file,
+        acp_read=spec.acp_read,
+        auth_method=spec.auth_method or None,
     )
+    return speaking_acp(made) if spec.protocol == "acp" else made
+
+
+def speaking_acp(agent: ProcessAgent) -> ProcessAgent:
+    """Return an agent that is spoken to by ACP; a known CLI gets its settings, too."""
+    from pytest_caesar.agents.catalogue import CATALOGUE  # noqa: PLC0415  (only when needed)
+
+    program = Path(agent.argv[0]).name
+    known = next((cli.id for cli in CATALOGUE.values() if cli.program == program), None)
+    return replace(agent, protocol="acp", dialect="acp", settings_of=known)
 
 
 def agent_of_cli(cli: KnownCli) -> ProcessAgent:

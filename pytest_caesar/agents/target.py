@@ -39,6 +39,10 @@ class ProcessAgent:
         import_root: folder that leads its ``PYTHONPATH``, or "": a Python that is told to
             run a module works in another folder than the one the module was named in.
         definition: the definition it was made from, or None.
+        protocol: what it speaks on stdin and stdout: the contract alone, or ACP.
+        acp_read: with ACP: the client offers to read files for it.
+        auth_method: with ACP: the login that is used, or None.
+        settings_of: with ACP: id of the known CLI whose variables and files it is given, or None.
     """
 
     id: str
@@ -60,6 +64,10 @@ class ProcessAgent:
     where: str = ""
     import_root: str = ""
     definition: AgentDefinition | None = field(default=None, compare=False, repr=False)
+    protocol: Literal["oacp", "acp"] = "oacp"
+    acp_read: bool = False
+    auth_method: str | None = None
+    settings_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,13 @@ import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from caesar_agent.console import one_line
 from caesar_agent.errors import CaesarError
 from caesar_agent.mailbox.reader import AskedQuestion
+from pytest_caesar.runs.permission import PermissionRequest
 
 Match: TypeAlias = "str | re.Pattern[str] | Callable[[AskedQuestion], object]"
 """Which questions a script is for: a text that the question contains, a pattern that is
@@ -85,6 +87,33 @@ class Script:
         return f"{call}({_name(self.match)})"
 
 
+@dataclass(slots=True)
+class PermissionScript:
+    """What is said to the requests that one pattern picks.
+
+    Attributes:
+        match: a kind, and maybe a pattern behind it.
+        reason: why they are refused; "" where they are allowed.
+        optional: it is no failure when it was never used.
+        used: how many requests it was used for.
+    """
+
+    match: str
+    reason: str
+    optional: bool = False
+    used: int = 0
+
+    def picks(self, request: PermissionRequest) -> bool:
+        """Tell whether it is for this request."""
+        kind, _, pattern = self.match.partition(" ")
+        if not fnmatchcase(request.kind, kind):
+            return False
+        return not pattern or any(fnmatchcase(text, pattern.strip()) for text in request.texts)
+
+    def __str__(self) -> str:
+        return f"{'refuse' if self.reason else 'permit'}({self.match!r})"
+
+
 class ScriptedAnswers:
     """Answers the questions of agents from a script; the object behind ``caesar_answers``.
 
@@ -103,6 +132,8 @@ class ScriptedAnswers:
         self._scripts: list[Script] = []
         self._unscripted: list[AskedQuestion] = []
         self._errors: list[str] = []
+        self._permissions: list[PermissionScript] = []
+        self._unpermitted: list[PermissionRequest] = []
 
     # -- scripting
 
@@ -206,6 +237,48 @@ class ScriptedAnswers:
         for question in questions:
             self.choose(question)
 
+    def permit(self, match: str, *, optional: bool = False) -> ScriptedAnswers:
+        """Allow what an agent asks leave for over ACP, where it is scripted.
+
+        Args:
+            match: a kind and a pattern, such as ``"edit src/*"`` or ``"execute pytest*"``; the
+                pattern may be left out, and ``*`` stands for every kind. It is compared with the
+                paths in the workspace, the command and the title.
+            optional: it is no failure when it was never used.
+
+        Returns:
+            This object, for the next script.
+
+        Raises:
+            ScriptError: the text is blank.
+        """
+        return self._add_permission(match, "", optional=optional)
+
+    def refuse(self, match: str, reason: str, *, optional: bool = False) -> ScriptedAnswers:
+        """Refuse what an agent asks leave for over ACP; as ``permit``, with a reason for readers."""
+        return self._add_permission(match, reason or "refused by the test", optional=optional)
+
+    def _add_permission(self, match: str, reason: str, *, optional: bool) -> ScriptedAnswers:
+        if not isinstance(match, str) or not match.strip():
+            raise ScriptError(problem=f"expected a kind and a pattern, found {match!r:.80}")
+        self._permissions.append(PermissionScript(match.strip(), reason, optional=optional))
+        return self
+
+    def permits(self, request: PermissionRequest) -> tuple[bool, str] | None:
+        """Decide what an agent asks leave for; None where nothing is scripted at all.
+
+        Where a test scripts permissions, one that no script is for is refused, and fails it.
+        """
+        if not self._permissions:
+            return None
+        for script in tuple(self._permissions):
+            if script.picks(request):
+                script.used += 1
+                return not script.reason, script.reason
+        with self._lock:
+            self._unpermitted.append(request)
+        return False, "no script of the test is for it"
+
     # -- while the agent runs
 
     def choose(self, question: AskedQuestion) -> Script | None:
@@ -260,7 +333,18 @@ class ScriptedAnswers:
         failed = [f"the script of answers failed: {error}" for error in self._errors]
         unscripted = [self._describe(question) for question in self._unscripted]
         found = _few(failed, "failures of the script") + _few(unscripted, "unscripted questions")
+        for request in self._unpermitted[:TOLD]:
+            found.append(
+                f"unscripted permission: the agent asked leave for {str(request)!r}, and no script "
+                f"is for it; add caesar_answers.permit({str(request)!r}), or refuse(…)"
+            )
         if not allow_unused:
+            found += [
+                f"never asked: caesar_answers.{script} was not used by any request "
+                "(allow that with optional=True)"
+                for script in self._permissions
+                if not script.used and not script.optional
+            ]
             found += [
                 f"never asked: caesar_answers.{script} was not used by any question "
                 "(allow that with optional=True)"

@@ -236,6 +236,7 @@ class Delegation:
             evidence=evidence,
             harness_findings=findings,
             promised=self.request.promised,
+            permissions=tuple(start.permissions),
             **verdict,
         )
 
@@ -368,6 +369,7 @@ class Delegation:
             ),
             settings=self.settings,
             cancelled=self.cancelled,
+            permit=self.answers.permits if self.answers else None,
             frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
         )
 

@@ -141,6 +141,10 @@ class Narration:
         if quiet is not None:
             quiet(self._task.id, self._last_output)
 
+    def tell(self, message: str) -> None:
+        """Write that something went on, in the words of the orchestrator."""
+        self._append(type="progress", message=message)
+
     def play_back(self) -> None:
         """Let the event log that lies there be all that is told: nothing is added to it."""
         self._complete = True

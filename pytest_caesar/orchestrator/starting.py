@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ from pytest_caesar.orchestrator.missing_variables import LAST_WORDS, missing_var
 from pytest_caesar.orchestrator.nested.permission import guard_of
 from pytest_caesar.orchestrator.start_findings import channel_not_started, start_findings
 from pytest_caesar.runs.brief import short_brief
+from pytest_caesar.runs.permission import Permission, PermissionRequest
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
 from pytest_caesar.supervision.logs import Log, tail_of
@@ -36,6 +39,9 @@ from pytest_caesar.supervision.time_left import fit
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+
+ACP_LINGER = 1.0
+"""Seconds that an agent which speaks ACP has to end by itself once its turn is over."""
 
 SCHEMA_NAME = "report.schema.json"
 """JSON Schema of the report, for CLIs that are held to one."""
@@ -55,6 +61,8 @@ class Start:
         narration: tells what happens.
         settings: of the orchestrator.
         cancelled: set to end the agent.
+        permit: decides on what an agent asks leave for; or None.
+        permissions: takes what it asked leave for, and what it was told.
         frozen: makes a context in which an agent in this process sees the documents' clock.
     """
 
@@ -69,6 +77,8 @@ class Start:
     settings: OrchestratorSettings
     cancelled: Cancellation
     frozen: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
+    permit: Callable[[PermissionRequest], tuple[bool, str] | None] | None = None
+    permissions: list[Permission] = field(default_factory=list)
 
     @property
     def model_url(self) -> str | None:
@@ -163,28 +173,91 @@ def _run_process(
             stderr = closing.enter_context(Log.create(start.directory.stderr_log))
         start.narration.started(describe(launch.argv, start.brief, short_brief(start.task)))
         timeout, grace = _times(start)
-        outcome = supervise(
-            ProcessSpec(
-                argv=launch.argv,
-                cwd=launch.cwd,
-                env=given,
-                stdin=None if launch.stdin is None else launch.stdin.encode(),
-                stdout=start.log.fd,
-                stderr=stderr.fd,
-                task_directory=start.directory.path,
-                home=home,
-            ),
+        spec = ProcessSpec(
+            argv=launch.argv,
+            cwd=launch.cwd,
+            env=given,
+            stdin=None if launch.stdin is None else launch.stdin.encode(),
+            stdout=start.log.fd,
+            stderr=stderr.fd,
+            task_directory=start.directory.path,
+            home=home,
+        )
+        work = functools.partial(
+            supervise,
             timeout=timeout,
             grace=grace,
-            linger=start.settings.linger,
-            delivered=Delivery(start.directory, start.task.id),
             cancelled=start.cancelled,
-            on_poll=start.narration.poll,
             on_start=admit,
         )
+        if agent.protocol == "acp":
+            outcome = _speak_acp(start, agent, spec, work, timeout)
+        else:
+            outcome = work(
+                spec,
+                linger=start.settings.linger,
+                delivered=Delivery(start.directory, start.task.id),
+                on_poll=start.narration.poll,
+            )
     failed = channel_not_started(agent, start.directory.path, outcome)
     missing = _missing_variables(start, outcome, given)
     return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed, *missing))
+
+
+def _speak_acp(
+    start: Start,
+    agent: ProcessAgent,
+    spec: ProcessSpec,
+    work: Callable[..., Outcome],
+    timeout: float,
+) -> Outcome:
+    """Have an agent work that is spoken to by ACP; once its turn is over, it is ended."""
+    from pytest_caesar.acp.client import AcpClient, Session  # noqa: PLC0415 - seldom needed
+
+    task = start.task
+    session = Session(
+        brief=start.brief,
+        workspace=Path(task.workspace),
+        report=start.directory.report_file,
+        read_only=task.mode == "read-only",
+        channel=(task.channel.command, task.channel.args) if task.channel else None,
+        environ=spec.env,
+        auth_method=agent.auth_method,
+        may_read=agent.acp_read,
+        timeout=timeout,
+        scripted=start.permit,
+        stopped=start.cancelled.is_set,
+    )
+    with contextlib.ExitStack() as closing:
+        sent = closing.enter_context(Log.create(start.directory.path / "acp.jsonl"))
+        client = AcpClient(session, log=start.log, sent=sent)
+        told = itertools.count()
+
+        def poll() -> None:
+            while len(client.permissions) > len(start.permissions):
+                start.permissions.append(client.permissions[next(told)])
+                start.narration.tell(f"permission {start.permissions[-1]}")
+            start.narration.poll()
+
+        with client:
+            outcome = work(
+                replace(spec, stdin=client.stdin, stdout=client.stdout),
+                linger=min(ACP_LINGER, start.settings.linger),
+                delivered=client.delivered,
+                on_poll=poll,
+            )
+        poll()
+    # An agent of this protocol serves until its client ends it.
+    kept = [item for item in outcome.diagnostics if item.code != "killed-after-report"]
+    status = outcome.status
+    if client.failed and status == "succeeded":
+        status = "failed"
+    return replace(
+        outcome,
+        status=status,
+        killed_after_report=False,
+        diagnostics=(*kept, *client.diagnostics()),
+    )
 
 
 def _missing_variables(

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 REMEDIES: Final = {
+    "acp-malformed": "Print nothing but JSON-RPC on stdout; put logs on stderr.",
+    "acp-unknown-method": "Look at what `initialize` offers before asking for it; terminals are not offered.",
+    "acp-stray-answer": "Answer each request once, with its own id.",
+    "acp-path-refused": "Write inside the workspace alone, by absolute paths, through no link.",
+    "acp-session-failed": "Do what the message says: another version of the agent, a login, `auth_method`.",
+    "acp-ended-early": "Look at the end of `stderr.log`; give the task more time where it was its deadline.",
+    "acp-log-incomplete": "Make room on the disk, and run it again.",
     "hook-failed": "Mend the plugin that the message names, or run without it (`-p no:NAME`).",
     "not-json": "Write the document with a JSON library; the message names line and column.",
     "truncated": "Write to a temporary file and rename it, as the SDK does, so that nobody reads half of it.",

@@ -15,6 +15,7 @@ from caesar_agent.errors import CaesarError
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
 from pytest_caesar.recovery.tool_call import ToolCall
 from pytest_caesar.runs.command_reconciliation import Command
+from pytest_caesar.runs.permission import Permission
 from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.leftovers import Saved
 from pytest_caesar.workspace.values import Workspace
@@ -107,6 +108,11 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "leaked": [{"pid": item.pid, "name": item.name} for item in run.outcome.leaked],
         },
         "diagnostics": [item.as_dict() for item in run.diagnostics],
+        **(
+            {"permissions": [_permission_as_json(one) for one in run.permissions]}
+            if run.permissions
+            else {}
+        ),
         **({"gates": [gate.dump() for gate in run.gates]} if run.gates else {}),
         "children": [run_as_json(child) for child in run.children],
         "task_dir": str(run.task_dir),
@@ -125,6 +131,15 @@ def _command_as_json(command: Command) -> dict[str, Any]:
         "started_at": _time(command.started_at),
         "duration": command.duration,
         "changed_after": None if command.changed_after is None else list(command.changed_after),
+    }
+
+
+def _permission_as_json(permission: Permission) -> dict[str, Any]:
+    return {
+        "kind": permission.request.kind,
+        "texts": list(permission.request.texts),
+        "allowed": permission.allowed,
+        "reason": permission.reason,
     }
 
 

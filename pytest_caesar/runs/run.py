@@ -19,6 +19,7 @@ from pytest_caesar.recovery.usage import Usage, added
 from pytest_caesar.runs.activity import Activity, calls_of
 from pytest_caesar.runs.command_reconciliation import Command
 from pytest_caesar.runs.judgement import judgement_findings
+from pytest_caesar.runs.permission import Permission
 from pytest_caesar.runs.ran_commands import Commands, ran
 from pytest_caesar.runs.run_reconciliation import RunReconciliation
 from pytest_caesar.supervision.outcome import Outcome
@@ -122,6 +123,7 @@ class Run:
         promised: keys that the report was to hand over in ``outputs``.
         retried: another attempt at the same task unit followed.
         children: what other agents did that this one asked for, in that order.
+        permissions: what it asked leave for over ACP, and what it was told, in order.
         recording: where it was played back from, or None when the agent worked.
     """
 
@@ -151,6 +153,7 @@ class Run:
     retried: bool = field(default=False, repr=False)
     children: tuple[Run, ...] = field(default=(), repr=False)
     recording: Path | None = field(default=None, repr=False)
+    permissions: tuple[Permission, ...] = field(default=(), repr=False)
 
     @property
     def changes(self) -> tuple[ObservedChange, ...]:

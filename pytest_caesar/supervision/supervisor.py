@@ -61,7 +61,8 @@ class ProcessSpec:
         argv: program and arguments; a bare program is looked for on the PATH of ``env``.
         cwd: working folder.
         env: the whole environment.
-        stdin: what it reads, then the end; None for nothing at all.
+        stdin: what it reads, then the end; a descriptor that it reads from, which stays open
+            here; None for nothing at all.
         stdout: descriptor that it writes to; both may be the same.
         stderr: likewise.
         task_directory: value of ``CAESAR_TASK_DIR``, by which strangers are recognised.
@@ -72,7 +73,7 @@ class ProcessSpec:
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
-    stdin: bytes | None = None
+    stdin: bytes | int | None = None
     stdout: int
     stderr: int
     task_directory: Path
@@ -206,7 +207,7 @@ class _Run:
                 program=self.program,
                 argv=self.spec.argv,
                 cwd=self.spec.cwd,
-                size=len(self.spec.stdin or b""),
+                size=len(self.spec.stdin) if isinstance(self.spec.stdin, bytes) else 0,
             ) from error
         try:
             self._reaper = shared_reaper(instead_of=self._reaper)
@@ -385,8 +386,10 @@ class _Run:
         self.diagnostics.append(lost_finding())
 
 
-def _open_stdin(data: bytes | None) -> int:
+def _open_stdin(data: bytes | int | None) -> int:
     """Return a descriptor to read from: nothing, or a file, which never blocks its writer."""
+    if isinstance(data, int):
+        return os.dup(data)
     if data is None:
         return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     with tempfile.TemporaryFile() as file:

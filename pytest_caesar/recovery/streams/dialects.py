@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from pytest_caesar.recovery.streams.acp import Acp
 from pytest_caesar.recovery.streams.antigravity import Antigravity
 from pytest_caesar.recovery.streams.base import (
     LineReader,
@@ -34,7 +35,7 @@ __all__ = [
 
 DIALECTS: dict[str, type[LineReader]] = {
     reader.name: reader
-    for reader in (Codex, OpenCode, Gemini, Qwen, Pi, Claude, Copilot, Antigravity)
+    for reader in (Codex, OpenCode, Gemini, Qwen, Pi, Claude, Copilot, Antigravity, Acp)
 }
 """Every dialect by name; ``verified`` says on which program it was checked. Others may add some."""
 

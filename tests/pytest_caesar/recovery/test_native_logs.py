@@ -134,7 +134,7 @@ def test_an_unknown_dialect_is_told_and_read_as_plain() -> None:
     assert verdict.source == "extracted"
     assert said(verdict, "dialect-unknown") == (
         "there is no dialect of this name; known are codex, opencode, gemini, qwen, pi, claude, "
-        "copilot, antigravity, plain; the log was read as plain"
+        "copilot, antigravity, acp, plain; the log was read as plain"
     )
 
 

@@ -22,6 +22,7 @@ BEGINNINGS: dict[str, list[dict[str, object]]] = {
     "pi": [{"type": "session", "version": 3, "cwd": "/w"}, {"type": "agent_start"}],
     "copilot": [{"type": "session.tools_updated", "data": {}, "id": "1"}],
     "antigravity": [{"event": "init", "init": {}}],
+    "acp": [{"jsonrpc": "2.0", "id": 0, "result": {"agentCapabilities": {}}}],
 }
 SAYS = {"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "é\u2028x"}}
 CODEX = stream(*BEGINNINGS["codex"], SAYS, SAYS, {"type": "turn.completed", "usage": {}})

@@ -13,7 +13,7 @@ from tests.pytest_caesar.recovery.streams.lines import events, numbers, read, sk
 def test_which_dialects_are_verified_is_said() -> None:
     verified = {name for name, reader in DIALECTS.items() if reader.verified}
 
-    assert verified == {"codex", "opencode", "gemini", "copilot", "qwen", "pi"}
+    assert verified == {"codex", "opencode", "gemini", "copilot", "qwen", "pi", "acp"}
 
 
 class TestClaude:

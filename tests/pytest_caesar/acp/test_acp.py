@@ -1,0 +1,229 @@
+"""Agents that speak ACP, under the contract: made with the official SDK, and odd ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from pytest_caesar.agents.schemes import ACP
+from pytest_caesar.agents.selection import select
+from pytest_caesar.agents.target import ProcessAgent
+from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+from pytest_caesar.runs.run import Run
+from pytest_caesar.workspace.repository import Repository
+
+HERE = Path(__file__).parent
+Work: TypeAlias = Callable[..., Run]
+
+
+def acp_agent(*argv: str) -> ProcessAgent:
+    text = " ".join([ACP + sys.executable, *argv])
+    agent = select(text, project=HERE, start=HERE)
+    assert isinstance(agent, ProcessAgent)
+    return agent
+
+
+@pytest.fixture
+def work(caesar_repo: Repository) -> Work:
+    """Return what has the SDK's agent do some steps in a repository with one file."""
+    caesar_repo.commit({"README.md": "hello\n"})
+
+    def work(*steps: list[Any], answers: ScriptedAnswers | None = None, **more: Any) -> Run:
+        agent = more.pop("agent", None) or acp_agent("sdk_agent.py")
+        settings = more.pop("settings", OrchestratorSettings())
+        orchestrator = Orchestrator(
+            agent, project=caesar_repo.path, settings=settings, answers=answers
+        )
+        more.setdefault("timeout", 60)
+        return orchestrator.delegate(f"STEPS {json.dumps(steps)}", **more)
+
+    return work
+
+
+def said(run: Run) -> list[str]:
+    return [event.dump()["text"] for event in run.events if event.type == "message"]
+
+
+def test_an_agent_of_the_sdk_works_in_a_worktree(work: Work) -> None:
+    run = work(
+        ["say", "I look."],
+        ["run", "pytest -q", 1],
+        ["edit", "src/new.py"],
+        ["touch", "undeclared.txt"],
+        ["report", ["src/new.py"]],
+    )
+    assert run.succeeded
+    assert (run.source, run.outcome.status) == ("file", "succeeded")
+    assert [entry.path for entry in run.reconciliation.undeclared] == ["undeclared.txt"]
+    assert sorted(change.path for change in run.changes) == ["src/new.py", "undeclared.txt"]
+    assert said(run) == ["I look."]
+    assert [(call.command, call.exit_code) for call in run.tool_calls] == [("pytest -q", 1)]
+    assert run.commands[0].verdict == "contradicted"
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (120, 30)
+    assert [str(one) for one in run.permissions] == ["allowed: edit src/new.py"]
+    assert run.codes == {"undeclared-change", "command-contradicted"}
+    sent = [json.loads(line) for line in (run.task_dir / "acp.jsonl").read_text().splitlines()]
+    assert [one["method"] for one in sent if "method" in one] == [
+        *("initialize", "session/new", "session/prompt")
+    ]
+    told = [event.dump()["message"] for event in run.events if event.type == "progress"]
+    assert told == ["permission allowed: edit src/new.py"]
+    assert b"the agent starts" in (run.evidence.stderr_log or b"")
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in run.raw_log.splitlines())
+
+
+def test_a_read_only_task_refuses_what_writes_and_plans(work: Work) -> None:
+    run = work(
+        ["facts"], ["edit", "a.py"], ["write", "b.py"], mode="read-only", isolation="inplace"
+    )
+    assert json.loads(said(run)[0].partition("refused")[0]) == [[], "plan", None, False]
+    assert run.changes == ()
+    [permission] = run.permissions
+    assert (permission.allowed, permission.reason) == (False, "the task is read-only")
+    assert "acp-path-refused" in run.codes
+
+
+def test_the_channel_is_among_the_servers_and_a_login_is_taken(work: Work) -> None:
+    from dataclasses import replace
+
+    agent = replace(acp_agent("sdk_agent.py"), auth_method="by-hand", acp_read=True)
+    run = work(["facts"], agent=agent, channel=True)
+    assert json.loads(said(run)[0]) == [["caesar"], None, "by-hand", True]
+
+
+def test_an_agent_that_wants_another_login_is_told_by_name(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEEDS_LOGIN", "1")
+    run = work(["facts"], settings=OrchestratorSettings(pass_env=("NEEDS_LOGIN",)))
+    assert (run.status, run.outcome.status) == ("failed", "failed")
+    [found] = [one for one in run.diagnostics if one.code == "acp-session-failed"]
+    assert "it wants a login (Authentication required), and offers by-hand: name one" in (
+        found.message
+    )
+
+
+def test_permissions_are_scripted(work: Work) -> None:
+    answers = ScriptedAnswers()
+    answers.permit("edit src/*").refuse("edit docs/*", "docs are written by hand")
+    answers.permit("execute *")
+    run = work(["edit", "src/a.py"], ["edit", "docs/a.md"], ["edit", "top.py"], answers=answers)
+    assert [str(one) for one in run.permissions] == [
+        "allowed: edit src/a.py",
+        "refused: edit docs/a.md (docs are written by hand)",
+        "refused: edit top.py (no script of the test is for it)",
+    ]
+    assert [change.path for change in run.changes] == ["src/a.py"]
+    unscripted, unused = answers.problems()
+    assert "the agent asked leave for 'edit top.py', and no script is for it" in unscripted
+    assert "never asked: caesar_answers.permit('execute *') was not used" in unused
+
+
+def test_nothing_is_written_outside_the_workspace(
+    work: Work, caesar_repo: Repository, tmp_path: Path
+) -> None:
+    caesar_repo.commit({"in/x": ""})
+    (caesar_repo.path / "out").symlink_to(tmp_path)
+    caesar_repo.git("add", "-A")
+    caesar_repo.git("commit", "-qm", "link")
+    places = [
+        *(str(tmp_path / "a"), "/nowhere/a", "out/a", "in/../../a", ".git/hooks/pre-commit"),
+        *(".caesar/x", "README.md/x", "in", f"{caesar_repo.path}/b"),
+    ]
+    run = work(*[["write", place] for place in places])
+    assert len(said(run)[0].split("refused: ")) == len(places) + 1
+    assert run.changes == ()
+    assert not (tmp_path / "a").exists()
+    assert "; 8 more" in next(
+        one.message for one in run.diagnostics if one.code == "acp-path-refused"
+    )
+
+
+def test_the_deadline_cancels_the_session_first(work: Work) -> None:
+    run = work(["touch", "begun"], ["hang"], timeout=6)
+    assert run.outcome.timed_out
+    assert (run.task_dir / "cancelled").exists()
+    assert [change.path for change in run.changes] == ["begun"]
+    assert "acp-ended-early" in run.codes
+
+
+UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}'
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "words"),
+    [
+        ({"initialize": ["HANG"]}, "acp-ended-early", "before it answered initialize"),
+        ({"session/prompt": ["DIE"]}, "acp-ended-early", "before it answered session/prompt"),
+        (
+            {"initialize": ['{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":9}}']},
+            "acp-session-failed",
+            "it speaks version 9 of the protocol, and we 1",
+        ),
+        (
+            {"session/new": ['{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no\\u001b"}}']},
+            "acp-session-failed",
+            "it refused session/new: no\\x1b",
+        ),
+        ({"initialize": ["Welcome!", "OK"]}, "acp-malformed", "JSON-RPC 2.0: Welcome!"),
+        ({"initialize": ["[1]", "[" * 99999, "OK"]}, "acp-malformed", "; 1 more"),
+        ({"initialize": ['{"jsonrpc":"2.0"}', "OK"]}, "acp-malformed", "has no method, result"),
+        (
+            {"initialize": ['{"jsonrpc":"2.0","id":[],"result":1}', "OK"]},
+            "acp-stray-answer",
+            "an answer to []",
+        ),
+        (
+            {
+                "session/prompt": ['{"jsonrpc":"2.0","id":"x","method":"terminal/create"}'],
+                "an answer": ['{"jsonrpc":"2.0","id":2,"result":{"stopReason":"refusal"}}'],
+            },
+            "acp-unknown-method",
+            "terminal/create, which is not offered",
+        ),
+        ({"session/prompt": ["FLOOD", "OK"]}, None, ""),
+    ],
+)
+def test_who_breaks_the_protocol_gets_a_true_run(
+    work: Work, how: dict[str, list[str]], code: str | None, words: str
+) -> None:
+    agent = acp_agent("odd_agent.py", f"'{json.dumps(how)}'")
+    run = work(agent=agent, timeout=4 if "HANG" in str(how) else 60)
+    if code is None:
+        assert run.outcome.status == "succeeded"
+        return
+    [found] = [one for one in run.diagnostics if one.code == code]
+    assert words in found.message
+    assert run.status in ("failed", "partial")
+    assert run.source == "synthesized"
+
+
+def test_a_project_names_an_agent_that_speaks_acp(pytester: pytest.Pytester) -> None:
+    pytester.mkdir(".caesar")
+    Path(".caesar/config.toml").write_text(
+        f'[[agent]]\nid = "mine"\nbin = "{sys.executable}"\nargs = ["{HERE}/sdk_agent.py"]\n'
+        'protocol = "acp"\nacp_read = true\nauth_method = "by-hand"\n'
+    )
+    pytester.makepyfile(
+        """
+        def test_it(caesar_repo, caesar_orchestrator):
+            caesar_repo.commit({"a": ""})
+            run = caesar_orchestrator.delegate('STEPS [["facts"], ["edit", "a"], ["report", []]]')
+            assert run.source == "file"
+            assert run.permissions[0].allowed
+            assert '"by-hand", true' in run.raw_log.decode().replace('\\\\', "")
+        """
+    )
+    result = pytester.runpytest_inprocess("--caesar-agent=mine", "--caesar-json=out.json")
+    result.assert_outcomes(passed=1)
+    [run] = json.loads(Path("out.json").read_text())["runs"]
+    assert run["permissions"] == [
+        {"kind": "edit", "texts": ["a", "Edit a"], "allowed": True, "reason": ""}
+    ]
