@@ -82,6 +82,9 @@ def _does_not_apply(scenario: str, agent: AgentTarget) -> str:
     known_cli = isinstance(agent, ProcessAgent) and agent.cli is not None
     if known_cli and surroundings.task is not None:
         return "a known CLI is told its task in words, and reads no task file"
+    speaks_acp = isinstance(agent, ProcessAgent) and agent.protocol == "acp"
+    if speaks_acp and surroundings.task is not None:
+        return "an agent that speaks ACP is told its task in words, and reads no task file"
     if surroundings.closed_stdin and reads_stdin(agent):
         return "it is told its task on stdin"
     return ""

@@ -115,7 +115,8 @@ class ScenarioRunner:
             destroyed=len(runs) < scenario.times,
             nested=nested(root, runs) if scenario.may_delegate else (),
             committed=committed(run) if name == "plain" else None,
-            prints_report=isinstance(self.agent, ProcessAgent) and self.agent.cli is not None,
+            prints_report=isinstance(self.agent, ProcessAgent)
+            and (self.agent.cli is not None or self.agent.protocol == "acp"),
         )
 
     # -- the project

@@ -108,6 +108,8 @@ def reads_stdin(agent: AgentTarget) -> bool:
     """Tell whether an agent is told its task on stdin, so that it cannot be closed."""
     if isinstance(agent, FunctionAgent):
         return False
+    if agent.protocol == "acp":
+        return True
     return CATALOGUE[agent.cli].brief_on_stdin if agent.cli else agent.brief_on_stdin
 
 

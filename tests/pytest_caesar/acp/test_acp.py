@@ -227,3 +227,14 @@ def test_a_project_names_an_agent_that_speaks_acp(pytester: pytest.Pytester) -> 
     assert run["permissions"] == [
         {"kind": "edit", "texts": ["a", "Edit a"], "allowed": True, "reason": ""}
     ]
+
+
+def test_the_kit_asks_nothing_that_such_an_agent_cannot_meet() -> None:
+    from pytest_caesar.conformance.checks.check import REGISTERED
+    from pytest_caesar.conformance.judging import _does_not_apply
+
+    agent = acp_agent("sdk_agent.py")
+    reasons = {name: _does_not_apply(REGISTERED[name].scenario, agent) for name in REGISTERED}
+    assert "reads no task file" in reasons["TASK-009"]
+    assert reasons["PROCESS-008"] == "it is told its task on stdin"
+    assert reasons["CHANGES-011"] == reasons["SURROUNDINGS-001"] == ""
