@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.decoding import decode
+from caesar_agent.documents.layout import readable
 from caesar_agent.documents.problems import as_document_error, describe
 from caesar_agent.documents.versions import refusal
 from caesar_agent.errors import DocumentError, FieldProblem, UnsupportedVersionError
@@ -193,7 +194,11 @@ def dump_part(part: Part) -> dict[str, Any]:
 
 def _encode(document: Document, *, indent: int | None) -> str:
     try:
-        text = json.dumps(document.dump(), indent=indent, ensure_ascii=False, allow_nan=False)
+        value = document.dump()
+        if indent is None:
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        else:
+            text = readable(value, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise DocumentError(
             kind=document.kind, code="not-a-number", where="", problem=str(error)

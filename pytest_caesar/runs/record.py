@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.documents.layout import readable
 from caesar_agent.documents.timestamps import format_timestamp
 from caesar_agent.errors import CaesarError
 from caesar_agent.task_directory import MAX_DOCUMENT_BYTES, TaskDirectory, read_bounded
@@ -203,7 +204,7 @@ def write_record(
         "worktree": _worktree_as_json(run, workspace),
     }
     directory.write(PATCH_NAME, bytes(run.patch))
-    directory.write(RECORD_NAME, (json.dumps(value, indent=2) + "\n").encode())
+    directory.write(RECORD_NAME, (readable(value) + "\n").encode())
 
 
 def keep_record(run: Run, *, directory: TaskDirectory, workspace: Workspace) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from caesar_agent.diagnostics import Diagnostic
@@ -14,7 +15,13 @@ from pytest_caesar.runs.run_reconciliation import RunReconciliation
 from pytest_caesar.runs.usage_findings import usage_findings
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.naming import shown
-from pytest_caesar.workspace.reconciliation import Reconciliation, reconcile, reconciled_report
+from pytest_caesar.workspace.reconciliation import (
+    MAX_NAMED,
+    ReconciledPath,
+    Reconciliation,
+    reconcile,
+    reconciled_report,
+)
 from pytest_caesar.workspace.values import Observation
 
 
@@ -117,17 +124,36 @@ def reconciliation_findings(
         what = f"{first} changed" if count == 1 else f"{count} paths changed, {first} the first"
         message = f"git shows that {what}; nothing was declared (no report)"
         return (Diagnostic(code="undeclared-change", message=message),)
-    return tuple(
-        Diagnostic(
-            code=_SENTENCES[entry.verdict][0],
-            message=(_WITHIN if entry.within else _SENTENCES[entry.verdict][1]).format(
-                path=shown(entry.path),
-                declared=entry.declared_action,
-                observed=entry.observed_action,
-                within=shown(entry.within),
-            ),
-            path=entry.path,
-        )
-        for entry in reconciliation.entries
-        if entry.verdict in _SENTENCES
+    counts: Counter[str] = Counter()
+    found: list[Diagnostic] = []
+    for entry in reconciliation.entries:
+        if entry.verdict not in _SENTENCES:
+            continue
+        counts[entry.verdict] += 1
+        if counts[entry.verdict] <= MAX_NAMED:
+            found.append(_finding(entry))
+    return (*found, *_counted(counts))
+
+
+def _finding(entry: ReconciledPath) -> Diagnostic:
+    code, sentence = _SENTENCES[entry.verdict]
+    message = (_WITHIN if entry.within else sentence).format(
+        path=shown(entry.path),
+        declared=entry.declared_action,
+        observed=entry.observed_action,
+        within=shown(entry.within),
     )
+    return Diagnostic(code=code, message=message, path=entry.path)
+
+
+def _counted(counts: Counter[str]) -> list[Diagnostic]:
+    """Count what is not named, a finding for each kind."""
+    return [
+        Diagnostic(
+            code=_SENTENCES[verdict][0],
+            message=f"{count - MAX_NAMED} more paths like the {MAX_NAMED} that are named; "
+            "run.reconciliation has all of them",
+        )
+        for verdict, count in counts.items()
+        if count > MAX_NAMED
+    ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from caesar_agent.va.conversion import TASK_UNIT, task_fields
 from caesar_agent.va.errors import UnresolvedInputError
 from caesar_agent.va.evidence import BlockReason, Evidence
-from caesar_agent.va.graph import check_graph, evidence_by_id, next_ready, resolve_inputs
+from caesar_agent.va.graph import ReadyQueue, check_graph, evidence_by_id, resolve_inputs
 from caesar_agent.va.lifecycle import TaskLifecycle
 from caesar_agent.va.message import ProtocolMessage
 from caesar_agent.va.task_unit import Pitfall, TaskContext, TaskUnit
@@ -152,12 +152,10 @@ def _work_through(
     waiting = dict(by_id)
     done: dict[str, Dispatched] = {}
     stopped: dict[str, Dispatched] = {}
-    while True:
-        evidence = {**options.before, **{key: item.evidence for key, item in done.items()}}
-        completed = {key for key, item in evidence.items() if item.status == "completed"}
-        unit = next_ready(waiting.values(), completed)
-        if unit is None:
-            break
+    evidence = dict(options.before)
+    completed = {key for key, item in evidence.items() if item.status == "completed"}
+    queue = ReadyQueue(waiting.values(), completed)
+    while (unit := queue.pop()) is not None:
         del waiting[unit.id]
         try:
             resolved = resolve_inputs(unit, evidence)
@@ -165,7 +163,11 @@ def _work_through(
         except (UnresolvedInputError, UndeliverableError) as error:
             stopped[unit.id] = _stopped(orchestrator, unit, str(error), options)
             continue
-        done[unit.id] = _attempt(orchestrator, resolved, options)
+        done[unit.id] = dispatched = _attempt(orchestrator, resolved, options)
+        evidence[unit.id] = dispatched.evidence
+        if dispatched.evidence.status == "completed":
+            completed.add(unit.id)
+            queue.complete(unit.id)
     for unit in _in_order_of_need(waiting):
         cause = next(other for other in unit.depends_on if other not in completed)
         state = done[cause].state if cause in done else None
@@ -251,13 +253,11 @@ def _stopped(orchestrator: Delegates, unit: TaskUnit, reason: str, options: _Opt
 
 def _in_order_of_need(waiting: Mapping[str, TaskUnit]) -> Iterator[TaskUnit]:
     """Return units that are stopped so that each stands behind what it depends on."""
-    left = dict(waiting)
-    free = {other for unit in left.values() for other in unit.depends_on if other not in left}
-    while left:
-        unit = next_ready(left.values(), free)
-        assert unit is not None
-        free.add(unit.id)
-        yield left.pop(unit.id)
+    needed = {other for unit in waiting.values() for other in unit.depends_on}
+    queue = ReadyQueue(waiting.values(), needed - waiting.keys())
+    while (unit := queue.pop()) is not None:
+        yield unit
+        queue.complete(unit.id)
 
 
 def _gates_of(

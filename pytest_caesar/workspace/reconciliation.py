@@ -91,6 +91,10 @@ class Reconciliation:
         return tuple(entry for entry in self.entries if entry.verdict == verdict)
 
 
+MAX_NAMED = 1000
+"""Findings of one kind that are named; the others are counted."""
+
+
 def reconcile(
     declared: Sequence[Change],
     observation: Observation,
@@ -141,7 +145,11 @@ def normalised(path: str, workspace: str) -> str:
         if not plain.startswith(base.rstrip("/") + "/"):
             return plain
         return plain[len(base.rstrip("/")) + 1 :]
-    return posixpath.normpath(path) if path else "."
+    if not path:
+        return "."
+    # The plain ones, which are nearly all, quicker than normpath.
+    odd = path[0] == "." or path[-1] == "/" or "//" in path or "/." in path
+    return posixpath.normpath(path) if odd else path
 
 
 def observed_changes(
@@ -169,16 +177,29 @@ def reconciled_report(
         return report
     summaries = {entry.path: entry.summary for entry in reconciliation.entries}
     changes = observed_changes(observation, summaries)
-    findings = tuple(
+    counts: Counter[Verdict] = Counter()
+    findings = []
+    for entry in reconciliation.entries:
+        if entry.verdict not in TITLES:
+            continue
+        counts[entry.verdict] += 1
+        if counts[entry.verdict] <= MAX_NAMED:
+            findings.append(
+                Finding(
+                    severity="medium",
+                    title=TITLES[entry.verdict],
+                    file=document_path(entry.path),
+                    detail=_detail(entry),
+                )
+            )
+    findings += [
         Finding(
             severity="medium",
-            title=TITLES[entry.verdict],
-            file=document_path(entry.path),
-            detail=_detail(entry),
+            title=f"{TITLES[verdict]}: {count - MAX_NAMED} more paths",
         )
-        for entry in reconciliation.entries
-        if entry.verdict in TITLES
-    )
+        for verdict, count in counts.items()
+        if count > MAX_NAMED
+    ]
     return report.model_copy(update={"changes": changes, "findings": (*report.findings, *findings)})
 
 

@@ -16,12 +16,16 @@ def document_path(path: str) -> str:
 
     A lone surrogate that stands for no byte, as JSON can bring one, becomes ``\ud83d``.
     """
+    if path.isascii():
+        return path
     plain = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", path)
     return plain.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def names_of(path: str) -> frozenset[str]:
     """Return the names under which a path that git shows may be declared."""
+    if path.isascii():
+        return frozenset((path,))
     return frozenset((_nfc(path), document_path(path)))
 
 
@@ -30,6 +34,8 @@ def meanings_of(path: str) -> frozenset[str]:
 
     ``git status`` and ``git diff --name-only`` print ``"caf\303\251.txt"``, and scripts pass it on.
     """
+    if path[:1] != '"' and path.isascii():
+        return frozenset((path,))
     plain = unquoted(path)
     return frozenset((_nfc(path), *([_nfc(plain)] if plain is not None else [])))
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from caesar_agent.documents.layout import readable
 from caesar_agent.errors import CaesarError
 
 FORMAT: Final = 1
@@ -57,7 +58,7 @@ def parse(text: str, *, name: str) -> dict[str, Any]:
 
 def as_bytes(document: Mapping[str, Any]) -> bytes:
     """Return the text of a document, as it is written to a file."""
-    return (json.dumps(document, indent=2) + "\n").encode()
+    return (readable(document) + "\n").encode()
 
 
 def session_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

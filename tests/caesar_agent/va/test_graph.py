@@ -156,3 +156,28 @@ def test_an_output_that_was_not_handed_over_is_named() -> None:
     assert str(caught.value) == (
         "task 'b': the input 'where' is the output 'url' of 'a', which handed over b, uri"
     )
+
+
+@given(st.data())
+def test_the_order_is_the_one_of_taking_the_most_urgent_ready_unit_each_time(
+    data: st.DataObject,
+) -> None:
+    count = data.draw(st.integers(1, 12))
+    units = []
+    for number in range(count):
+        on = (
+            data.draw(st.lists(st.integers(0, number - 1), unique=True, max_size=3))
+            if number
+            else []
+        )
+        priority = data.draw(st.sampled_from(["P0", "P1", "P2", "P3"]))
+        units.append(unit(f"t{number}", *(f"t{one}" for one in on), priority=priority))
+    units = data.draw(st.permutations(units))
+
+    waiting, order = {one.id: one for one in units}, []
+    while waiting:
+        ready = [one for one in waiting.values() if not set(one.depends_on) & waiting.keys()]
+        order.append(min(ready, key=lambda one: one.priority).id)
+        del waiting[order[-1]]
+
+    assert dispatch_order(units) == tuple(order)

@@ -73,3 +73,17 @@ def test_what_matches_is_no_finding() -> None:
 
     assert reconciliation_findings(Reconciliation((entry,))) == ()
     assert reconciliation_findings(Reconciliation(()), reported=False) == ()
+
+
+def test_a_thousand_of_a_kind_are_named_and_the_others_counted() -> None:
+    entries = tuple(
+        ReconciledPath(path=f"f{number:04}", verdict="phantom", declared_action="created")
+        for number in range(1500)
+    )
+    other = ReconciledPath(path="z", verdict="undeclared", observed_action="created")
+
+    found = reconciliation_findings(Reconciliation((*entries, other)))
+
+    assert [one.code for one in found[1000:]] == ["undeclared-change", "phantom-change"]
+    assert (found[999].path, found[-1].path) == ("f0999", None)
+    assert found[-1].message.startswith("500 more paths like the 1000 that are named; ")
