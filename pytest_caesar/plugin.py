@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_caesar.session.document_clock import Clock
     from pytest_caesar.session.session import CaesarSession
     from pytest_caesar.session.trial_fixture import CaesarTrials
+    from pytest_caesar.snapshots.deleted_tests import CollectedModules
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.workspace.repository import Repository
 
@@ -403,6 +404,47 @@ class _Listener:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self._recorded: dict[Path, bool] = {}
+        self._modules: CollectedModules | None = None
+        self._gone: set[str] = set()
+
+    def _modules_beside(self, path: Path) -> CollectedModules | None:
+        """Return what notes the modules of a folder, where it has snapshots of ours."""
+        folder = path.parent
+        if folder not in self._recorded:
+            self._recorded[folder] = (folder / "__caesar__").is_dir()
+        if not self._recorded[folder] or not hasattr(self._config, "_syrupy"):
+            return None
+        if self._modules is None:
+            from pytest_caesar.snapshots.deleted_tests import (  # noqa: PLC0415 - with snapshots
+                CollectedModules,
+            )
+
+            self._modules = CollectedModules()
+        return self._modules
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Note which tests there are, so that snapshots of others can be told."""
+        modules = self._modules_beside(item.path)
+        if modules is not None:
+            modules.add(item)
+
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> None:
+        """Note a module, which may have no test any more."""
+        if isinstance(collector, pytest.Module):
+            modules = self._modules_beside(collector.path)
+            if modules is not None:
+                modules.add_module(collector.path)
+
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
+        """Note a module that could not be collected."""
+        if isinstance(node, pytest.Module) and self._modules is not None:
+            self._modules.add_broken(node.path)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take up what a worker of pytest-xdist has found."""
+        self._gone.update(getattr(node, "workeroutput", {}).get("caesar_gone", ()))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
@@ -439,6 +481,12 @@ class _Listener:
         ignored = getattr(report, "disable_unused_snapshots", False)  # syrupy 5 lacks it
         if report is not None and not ignored and report.num_unused:
             _open(self._config)
+        if self._modules is not None:
+            self._gone.update(self._modules.files_of_gone_tests(self._config))
+        if self._gone and hasattr(self._config, "workeroutput"):
+            self._config.workeroutput["caesar_gone"] = sorted(self._gone)
+        elif self._gone:
+            _open(self._config).tell_gone_snapshots(self._gone)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Open the session when the first run arrives."""

@@ -83,9 +83,9 @@ def find_program(agent: ProcessAgent, *, path: str) -> Path:
         The absolute path of a program that the system would execute.
 
     Raises:
-        CommandNotFound: absolute, or with a slash from the project's root, or without one
+        CommandNotFoundError: absolute, or with a slash from the project's root, or without one
             on ``path`` and in the project's root: nothing of that name is there.
-        NotExecutable: it is a folder or not a regular file, or lacks permission.
+        NotExecutableError: it is a folder or not a regular file, or lacks permission.
         BadInterpreter: a script whose first line is missing or names nothing.
     """
     return look_up(

@@ -112,15 +112,15 @@ class CommandError(CaesarError):
         return f"cannot run agent {shown(self.agent)}: {self.problem}"
 
 
-class CommandNotFound(CommandError):  # noqa: N818  (reads as the fact it states)
+class CommandNotFoundError(CommandError):
     """There is no such program."""
 
 
-class NotExecutable(CommandError):  # noqa: N818
+class NotExecutableError(CommandError):
     """The program is there, but may not be executed."""
 
 
-class BadInterpreter(CommandError):  # noqa: N818
+class BadInterpreter(CommandError):  # noqa: N818  (reads as the fact it states)
     """The first line of the script names an interpreter that is not there, or none."""
 
 

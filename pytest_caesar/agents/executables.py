@@ -10,8 +10,8 @@ from pathlib import Path
 from pytest_caesar.agents.errors import (
     BadInterpreter,
     CommandError,
-    CommandNotFound,
-    NotExecutable,
+    CommandNotFoundError,
+    NotExecutableError,
     shown,
 )
 
@@ -36,18 +36,18 @@ def look_up(program: str, *, agent: str, project: Path | None, path: str) -> Pat
         The absolute path of a program that can be executed.
 
     Raises:
-        CommandNotFound: nothing of that name is there.
-        NotExecutable: it is a folder or not a regular file, or lacks permission.
+        CommandNotFoundError: nothing of that name is there.
+        NotExecutableError: it is a folder or not a regular file, or lacks permission.
         BadInterpreter: a script whose first line is missing or names nothing.
     """
     if not program.strip() or "\0" in program:
-        raise CommandNotFound(
+        raise CommandNotFoundError(
             agent=agent, program=program, problem="its program is blank or holds a NUL character"
         )
     if "/" in program:
         found = (project or Path("/")) / program
         if not os.path.lexists(found):
-            raise CommandNotFound(
+            raise CommandNotFoundError(
                 agent=agent,
                 program=program,
                 problem=f"there is no {shown(str(found))}"
@@ -59,13 +59,13 @@ def look_up(program: str, *, agent: str, project: Path | None, path: str) -> Pat
     for candidate in _files(program, [*path_folders(path), *([project] if project else [])]):
         try:
             check_program(candidate, agent=agent)
-        except NotExecutable as error:
+        except NotExecutableError as error:
             blocked = blocked or error
             continue
         return candidate
     if blocked is not None:
         raise blocked
-    raise CommandNotFound(
+    raise CommandNotFoundError(
         agent=agent,
         program=program,
         problem=f"the command {shown(program)} was not found on PATH"
@@ -80,21 +80,23 @@ def check_program(file: Path, *, agent: str) -> None:
     try:
         mode = file.stat().st_mode
     except FileNotFoundError:
-        raise CommandNotFound(
+        raise CommandNotFoundError(
             agent=agent, program=str(file), problem=f"{name} is a link to nothing"
         ) from None
     except OSError as error:
-        raise NotExecutable(
+        raise NotExecutableError(
             agent=agent, program=str(file), problem=f"{name} cannot be read: {error.strerror}"
         ) from error
     if stat.S_ISDIR(mode):
-        raise NotExecutable(
+        raise NotExecutableError(
             agent=agent, program=str(file), problem=f"{name} is a folder: name the program in it"
         )
     if not stat.S_ISREG(mode):
-        raise NotExecutable(agent=agent, program=str(file), problem=f"{name} is not a regular file")
+        raise NotExecutableError(
+            agent=agent, program=str(file), problem=f"{name} is not a regular file"
+        )
     if not os.access(file, os.X_OK):
-        raise NotExecutable(
+        raise NotExecutableError(
             agent=agent,
             program=str(file),
             problem=f"{name} is not executable: run chmod +x {file}",

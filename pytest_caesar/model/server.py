@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from pytest_caesar.model.conversation import ModelRequest
 from pytest_caesar.model.player import Refused, Said
 from pytest_caesar.model.wires.formats import SERVED, WIRES, wire_of
+from pytest_caesar.supervision.plain_sockets import loopback_listener, socket_pair
 
 MAX_BODY: Final = 64 * 1024 * 1024
 """Bytes of one request; the longest that a CLI was seen to send has a hundredth of it."""
@@ -62,9 +63,9 @@ class ModelServer:
 
     def __init__(self, answer: Answerer, *, port: int = 0) -> None:
         self.answer = answer
-        self._listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        self._listener = loopback_listener(port)
         self._listener.setblocking(False)  # noqa: FBT003 - its own name
-        self._wake, self._woken = socket.socketpair()
+        self._wake, self._woken = socket_pair()
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()

@@ -13,6 +13,7 @@ from typing import Protocol
 from caesar_agent.clock import monotonic, pause
 from pytest_caesar.programs.messages import MessageError, receive, send
 from pytest_caesar.programs.peers import descends, peer_of
+from pytest_caesar.supervision.plain_sockets import PlainSocket
 
 ROOT_WAIT = 1.0
 """Seconds in which the process of an agent that calls already may become known."""
@@ -49,7 +50,7 @@ class Server:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._path = path
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket = PlainSocket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(str(path))
         path.chmod(0o600)
         self._socket.listen(128)
@@ -72,7 +73,7 @@ class Server:
 
     def settle(self) -> None:
         """Wait until every call that was made is noted, its end included."""
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as mark:
+        with contextlib.suppress(OSError), PlainSocket(socket.AF_UNIX) as mark:
             mark.settimeout(SETTLE)
             mark.connect(str(self._path))
             # Calls are taken in their order: when this one is answered, all before it were.

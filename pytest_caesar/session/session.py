@@ -61,6 +61,8 @@ def open_session(config: pytest.Config) -> CaesarSession:
 class NoAgentError(Failed):
     """A test needs an agent, and none was given."""
 
+    __module__ = "pytest_caesar"
+
     def __init__(self) -> None:
         super().__init__(
             f"this test needs an agent under test: {how_to_give_an_agent()}", pytrace=False
@@ -112,6 +114,7 @@ class CaesarSession:
         self.ledger: TrialLedger | None = None
         self._executions: dict[str, int] = {}
         self._kept_snapshots: list[str] = []
+        self._gone_snapshots: list[str] = []
         self._executed = config.stash[EXECUTED] = ExecutedTests()
         self._current: TestState | None = None
         self._item: pytest.Item | None = None
@@ -434,20 +437,38 @@ class CaesarSession:
             lines.append(f"every run: {self._shown(self.settings.json_path)}")
         if self.settings.html_path is not None and self.settings.html_path.is_file():
             lines.append(f"the page: {self._shown(self.settings.html_path)}")
-        if getattr(self.config, "_syrupy", None) is not None:
-            from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
-
-            lines += unused_lines(self.config)
-        if self._kept_snapshots:
-            from pytest_caesar.snapshots.unused import kept_lines  # noqa: PLC0415 - seldom
-
-            lines += kept_lines(self._kept_snapshots)
+        lines += self._snapshot_lines()
         lines += [f"problem: {one_line(problem, limit=400)}" for problem in self.problems]
         if lines:
             terminalreporter.write_sep("-", "caesar")
             for line in lines:
                 terminalreporter.write_line(line)
         self._write_github(terminalreporter)
+
+    def _snapshot_lines(self) -> list[str]:
+        """Tell of snapshots that nothing compares with, and of those that were left alone."""
+        lines: list[str] = []
+        if getattr(self.config, "_syrupy", None) is not None:
+            from pytest_caesar.snapshots.unused import unused_lines  # noqa: PLC0415 - with snapshots
+
+            lines += unused_lines(self.config)
+        if self._gone_snapshots:
+            from pytest_caesar.snapshots.deleted_tests import gone_lines  # noqa: PLC0415 - seldom
+
+            lines += gone_lines(self.config, self._gone_snapshots)
+        if self._kept_snapshots:
+            from pytest_caesar.snapshots.unused import kept_lines  # noqa: PLC0415 - seldom
+
+            lines += kept_lines(self._kept_snapshots)
+        return lines
+
+    def tell_gone_snapshots(self, files: Iterable[str]) -> None:
+        """Tell of snapshots whose tests are gone, or delete them with ``--snapshot-update``."""
+        self._gone_snapshots = sorted(files)
+        if self.config.option.update_snapshots:
+            from pytest_caesar.snapshots.deleted_tests import remove_files  # noqa: PLC0415 - as above
+
+            self._gone_snapshots = remove_files(self._gone_snapshots)
 
     def _write_github(self, terminalreporter: TerminalReporter) -> None:
         for command in self._github:

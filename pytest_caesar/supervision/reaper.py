@@ -27,6 +27,7 @@ from pytest_caesar.supervision.environment import LOADER_VARIABLES
 from pytest_caesar.supervision.monitors import process_tree, server
 from pytest_caesar.supervision.monitors.messages import Link
 from pytest_caesar.supervision.monitors.waiting import LONGEST_POLL, open_process
+from pytest_caesar.supervision.plain_sockets import socket_pair
 
 FAREWELL: Final = 2.0
 """Seconds that the reaper gets to end when the session ends; it ends by itself afterwards, and
@@ -68,7 +69,7 @@ class Reaper:
     """A running reaper process; one for each process that uses it."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket_pair()
         try:
             with theirs:
                 self._process = Popen(
@@ -113,7 +114,7 @@ class Reaper:
     def open(self, kind: bytes, fds: tuple[int, ...]) -> Link:
         """Have a monitor forked and return the link to it; closing the link ends what it watches."""
         try:
-            ours, theirs = socket.socketpair()
+            ours, theirs = socket_pair()
         except OSError as error:
             raise ReaperError(reason=str(error)) from error
         self.wake()

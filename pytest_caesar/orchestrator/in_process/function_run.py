@@ -30,6 +30,7 @@ from pytest_caesar.supervision.monitor_results import (
     unkillable_finding,
 )
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
+from pytest_caesar.supervision.plain_sockets import pairs_allowed
 from pytest_caesar.supervision.reaper import guarded
 from pytest_caesar.supervision.supervisor import GRACE
 
@@ -124,6 +125,7 @@ def run_function(  # noqa: PLR0913 - all by name, and all are facts of one call
         try:
             with (
                 process_state(environ=environ, cwd=cwd, target=target),
+                pairs_allowed(),
                 Streams(stdout, stderr) as streams,
                 _debugger(streams, alarm),
                 alarm,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from pytest_caesar.agents.errors import CommandNotFound
+from pytest_caesar.agents.errors import CommandNotFoundError
 from pytest_caesar.agents.target import AgentTarget, FunctionAgent
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
@@ -86,7 +86,7 @@ def carry_out(parcel: Parcel, cancelled: Callable[[], bool] = lambda: False) -> 
                 if cancelled():
                     pending.cancel()
             run = pending.wait()
-        except (AgentStartError, CommandNotFound) as error:
+        except (AgentStartError, CommandNotFoundError) as error:
             raise NodeError(node=node, problem=str(error), remedy="install it there") from error
         files, left_out = _files(run, root)
         return Transfer(

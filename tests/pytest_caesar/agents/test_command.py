@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_caesar.agents.command import MAX_ARGUMENT_BYTES, build_command
-from pytest_caesar.agents.errors import BadArgument, CommandNotFound, PromptTooLong
+from pytest_caesar.agents.errors import BadArgument, CommandNotFoundError, PromptTooLong
 from pytest_caesar.agents.target import ProcessAgent
 
 TRUE = "/bin/sh"
@@ -99,5 +99,5 @@ def test_what_no_program_can_be_given_is_refused(prompt: str) -> None:
 
 
 def test_the_program_is_looked_for_on_the_childs_path() -> None:
-    with pytest.raises(CommandNotFound):
+    with pytest.raises(CommandNotFoundError):
         build(dataclasses.replace(AGENT, argv=("sh", "{{prompt}}")), path="/nowhere")

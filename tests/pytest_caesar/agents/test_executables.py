@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_caesar.agents.errors import BadInterpreter, CommandError, CommandNotFound, NotExecutable
+from pytest_caesar.agents.errors import (
+    BadInterpreter,
+    CommandError,
+    CommandNotFoundError,
+    NotExecutableError,
+)
 from pytest_caesar.agents.executables import look_up
 from tests.pytest_caesar.agents.conftest import Write
 
@@ -33,7 +38,7 @@ def test_one_with_a_slash_comes_from_the_projects_root_and_never_from_path(
 ) -> None:
     script = write("tools/agent", "#!/bin/sh\n", mode=0o755)
     assert find("./tools/agent", tmp_path, str(tmp_path / "tools")) == script
-    with pytest.raises(CommandNotFound):
+    with pytest.raises(CommandNotFoundError):
         find("./agent", tmp_path, str(tmp_path / "tools"))
 
 
@@ -42,7 +47,7 @@ def test_relative_entries_of_path_are_passed_over(
 ) -> None:
     write("work/tool", "#!/bin/sh\n", mode=0o755)
     monkeypatch.chdir(tmp_path / "work")
-    with pytest.raises(CommandNotFound):
+    with pytest.raises(CommandNotFoundError):
         find("tool", tmp_path, os.pathsep.join(["", ".", "work"]))
 
 
@@ -56,7 +61,7 @@ def test_a_file_on_path_that_may_not_be_executed_is_passed_over_for_one_that_may
 
 def test_and_is_named_when_there_is_no_other(write: Write, tmp_path: Path) -> None:
     tool = write("a/tool", "#!/bin/sh\n")
-    with pytest.raises(NotExecutable) as caught:
+    with pytest.raises(NotExecutableError) as caught:
         find("tool", tmp_path, f"{tmp_path}/a")
     assert str(caught.value) == (
         f'cannot run agent "a": "{tool}" is not executable: run chmod +x {tool}'
@@ -64,7 +69,7 @@ def test_and_is_named_when_there_is_no_other(write: Write, tmp_path: Path) -> No
 
 
 def test_a_missing_command_names_itself_and_where_it_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(CommandNotFound) as caught:
+    with pytest.raises(CommandNotFoundError) as caught:
         find("no-such-tool", tmp_path, "/bin")
     assert str(caught.value) == (
         f'cannot run agent "a": the command "no-such-tool" was not found on PATH nor in {tmp_path}; '
@@ -73,7 +78,7 @@ def test_a_missing_command_names_itself_and_where_it_was_looked_for(tmp_path: Pa
 
 
 def test_a_missing_path_says_from_where_it_was_meant(tmp_path: Path) -> None:
-    with pytest.raises(CommandNotFound) as caught:
+    with pytest.raises(CommandNotFoundError) as caught:
         find("sub/tool", tmp_path)
     assert caught.value.problem == (
         f'there is no "{tmp_path}/sub/tool" (looked for from the project\'s root)'
@@ -81,19 +86,19 @@ def test_a_missing_path_says_from_where_it_was_meant(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_not_a_program(tmp_path: Path) -> None:
-    with pytest.raises(NotExecutable, match="is a folder"):
+    with pytest.raises(NotExecutableError, match="is a folder"):
         find(str(tmp_path), tmp_path)
 
 
 def test_a_fifo_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(NotExecutable, match="not a regular file"):
+    with pytest.raises(NotExecutableError, match="not a regular file"):
         find("./pipe", tmp_path)
 
 
 def test_a_link_to_nothing_says_so(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("gone")
-    with pytest.raises(CommandNotFound, match="link to nothing"):
+    with pytest.raises(CommandNotFoundError, match="link to nothing"):
         find("./link", tmp_path)
 
 
@@ -126,7 +131,7 @@ def test_a_binary_program_is_fine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("program", ["", "  ", "a\0b"])
 def test_a_blank_program_is_refused(tmp_path: Path, program: str) -> None:
-    with pytest.raises(CommandNotFound):
+    with pytest.raises(CommandNotFoundError):
         find(program, tmp_path)
 
 
@@ -134,6 +139,6 @@ def test_errors_survive_pickling(tmp_path: Path) -> None:
     with pytest.raises(CommandError) as caught:
         find("no-such-tool", tmp_path)
     again = pickle.loads(pickle.dumps(caught.value))
-    assert type(again) is CommandNotFound
+    assert type(again) is CommandNotFoundError
     assert str(again) == str(caught.value)
     assert again.program == "no-such-tool"

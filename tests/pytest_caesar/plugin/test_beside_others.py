@@ -217,3 +217,30 @@ def test_what_a_test_fakes_or_removes_is_not_the_harnesss(
         """
     )
     run().assert_outcomes(passed=2)
+
+
+def test_where_sockets_are_forbidden_the_harness_has_its_own_and_an_agent_has_none(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        import socket
+
+        async def main(agent):
+            try:
+                socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            except RuntimeError as error:
+                return agent.success(type(error).__name__)
+
+        def test_it(caesar_orchestrator, caesar_answers, caesar_programs, caesar_model,
+                    caesar_fake_agent, request):
+            fake = caesar_fake_agent
+            caesar_answers.on("Q", "yes")
+            agent = fake(fake.ask("Q?"), fake.report())
+            assert caesar_orchestrator.delegate("Ask", agent=agent).succeeded
+            name = f"{request.module.__name__}:main"
+            assert caesar_orchestrator.delegate("Do it", agent=name).summary == "SocketBlockedError"
+        """
+    )
+    result = pytester.runpytest_inprocess("--disable-socket", "-W", "ignore")
+    result.assert_outcomes(passed=1)

@@ -706,3 +706,34 @@ def test_the_snapshots_of_tests_that_fail_are_not_updated(
     result.stdout.fnmatch_lines(
         ["snapshots were not updated, for their tests failed:", "  *::test_bad"]
     )
+
+
+def test_the_snapshots_of_a_test_that_is_gone_are_told_and_deleted(
+    run_both: Runs, pytester: pytest.Pytester
+) -> None:
+    def write(*names: str) -> None:
+        lines = [f"def {name}(caesar_snapshot): assert 1 == caesar_snapshot\n" for name in names]
+        pytester.makepyfile(test_n="".join(lines), test_m="def test_x(): pass\n")
+
+    write("test_a", "test_b", "test_c")
+    run_both("--snapshot-update").assert_outcomes(passed=4)
+    files = [f"__caesar__/test_n/test_{name}.value.json" for name in "abc"]
+    write("test_a")
+
+    for some in (("test_n.py::test_a",), ("test_m.py",)):
+        assert "that are gone" not in run_both(*some).stdout.str()
+    told = run_both("-k", "test_a or test_x")
+    assert told.ret == 0
+    told.stdout.fnmatch_lines(
+        [
+            "2 snapshots of tests that are gone:",
+            *(f"  {file}" for file in files[1:]),
+            "add --snapshot-update to delete them",
+        ]
+    )
+    run_both("--snapshot-update").stdout.fnmatch_lines(
+        ["2 snapshots of tests that are gone were deleted:"]
+    )
+    assert [Path(file).exists() for file in files] == [True, False, False]
+    write()
+    run_both().stdout.fnmatch_lines(["1 snapshot of a test that is gone:", f"  {files[0]}"])
