@@ -1,5 +1,7 @@
 # make demo   set up and run the main job: the example agents under pytest --caesar-agent
 # make test   set up and pass the tests
+# make test-fast  what a change of the pure core needs: documents, recovery, statistics
+# make test-failed  what failed the last time once more, alone
 # make check  lint, types and import contracts
 # make coverage  the tests once more, with branch coverage of packages and their processes
 # make bench  the figures of docs/benchmarks.md, as ratios taken side by side
@@ -13,7 +15,7 @@ BIN   := $(VENV)/bin
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test check coverage bench docs clis clean
+.PHONY: setup demo test test-fast test-failed check coverage bench docs clis clean
 
 setup: $(READY)
 
@@ -37,6 +39,17 @@ demo: setup
 WORKERS ?= auto
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+FAST := tests/caesar_agent/documents tests/caesar_agent/events \
+  tests/pytest_caesar/recovery tests/pytest_caesar/runs tests/pytest_caesar/settings \
+  tests/pytest_caesar/trials/test_statistics.py
+SLOW := tests/caesar_agent/documents/test_agreement.py \
+  tests/pytest_caesar/recovery/test_matrix.py tests/pytest_caesar/recovery/test_linearity.py
+test-fast: setup
+	$(BIN)/python -m pytest -q -n $(WORKERS) $(FAST) $(addprefix --ignore=,$(SLOW))
+
+test-failed: setup
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures=none
 
 check: setup
 	$(BIN)/ruff check .
