@@ -203,6 +203,7 @@ CODES: dict[str, str] = {
     # configuration and agents
     "definition-skipped": "A file among the agent definitions could not be read as one.",
     "definition-fallback": "A definition's front matter is not YAML; it was read line by line.",
+    "definitions-below": "Definitions lie in folders below agents/, where they are not read.",
     "definition-folder-above-home": "A folder at or above home counts as the project's.",
     "plugin-registry": "The registry of plugins, or an entry of it, is not what it should be.",
     # va-agent-protocol

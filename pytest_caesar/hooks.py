@@ -14,7 +14,7 @@ Mark an implementation in a ``conftest.py`` with ``pytest.hookimpl(optionalhook=
 stays harmless where pytest-caesar is not installed.
 
 **When they are read.** ``pytest_caesar_dialects``, ``pytest_caesar_catalogue``,
-``pytest_caesar_agent``, ``pytest_caesar_sandboxes`` and ``pytest_caesar_gate`` are taken up once,
+``pytest_caesar_agent`` and ``pytest_caesar_gate`` are taken up once,
 when the session first needs an agent; that is before collection where ``--caesar-agent`` is
 given. A ``conftest.py`` below the root of the tests is loaded later, so one that implements
 them there is refused by name: move it to the root, or make it a plugin.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from caesar_agent.console import printable
@@ -87,6 +89,10 @@ class Discovery:
     def names(self) -> tuple[str, ...]:
         """Every name that can be selected, in order."""
         return tuple(found.agent.name for found in self.agents)
+
+
+MAX_BELOW = 200
+"""Folders below one of definitions, and entries of each, that are looked at."""
 
 
 def discover_agents(
@@ -221,15 +227,15 @@ def load_folder(folder: AgentFolder) -> tuple[list[Found], list[Diagnostic], boo
     """
     try:
         with os.scandir(folder.path) as entries:
-            names = sorted(
-                entry.name
-                for entry in entries
-                if entry.name.endswith(".md") and not entry.is_dir(follow_symlinks=False)
-            )
+            listed = list(entries)
     except OSError:
         return [], [], False
+    below = sorted(entry.path for entry in listed if entry.is_dir(follow_symlinks=False))
+    names = sorted(
+        entry.name for entry in listed if entry.name.endswith(".md") and entry.path not in below
+    )
     loaded: list[Found] = []
-    findings: list[Diagnostic] = []
+    findings = _below(folder, below)
     for name in names:
         file = folder.path / name
         try:
@@ -241,6 +247,27 @@ def load_folder(folder: AgentFolder) -> tuple[list[Found], list[Diagnostic], boo
         loaded.append(Found(agent=agent, folder=folder, front=front))
         findings += _fallback_findings(file, front)
     return loaded, findings, True
+
+
+def _below(folder: AgentFolder, below: list[str]) -> list[Diagnostic]:
+    """Tell, once for a folder, that definitions lie deeper than the host looks."""
+    found: list[str] = []
+    for path in below[:MAX_BELOW]:
+        with suppress(OSError), os.scandir(path) as entries:
+            found += [entry.path for entry in islice(entries, MAX_BELOW) if _is_page(entry)]
+    if not found:
+        return []
+    first = os.path.relpath(min(found), folder.path)
+    count = "a file" if len(found) == 1 else f"{len(found)} files"
+    message = (
+        f"{count} such as {first} in folders below: only {folder.path.name}/*.md is read, so "
+        "they are never seen"
+    )
+    return [Diagnostic(code="definitions-below", message=message, path=str(folder.path))]
+
+
+def _is_page(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith(".md") and not entry.is_dir(follow_symlinks=False)
 
 
 def read_definition(file: Path) -> str:

@@ -159,6 +159,7 @@ REMEDIES: Final = {
     "mailbox-flooded": "Let the agent ask less.",
     "definition-skipped": "See the message; the file's front matter is wrong.",
     "definition-fallback": "Correct the front matter; the message names the line.",
+    "definitions-below": "Move the files up into `agents/`.",
     "definition-folder-above-home": "Work in a folder below your home.",
     "plugin-registry": "See the message; reinstall the plugin.",
     "gate-failed": "See the gate's output in the section, and correct the agent's work.",

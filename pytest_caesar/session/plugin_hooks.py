@@ -21,7 +21,6 @@ ONCE = (
     "pytest_caesar_dialects",
     "pytest_caesar_catalogue",
     "pytest_caesar_agent",
-    "pytest_caesar_sandboxes",
     "pytest_caesar_gate",
     "pytest_caesar_secrets",
 )

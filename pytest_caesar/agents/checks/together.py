@@ -85,9 +85,11 @@ def check_together(
         winners.setdefault(agent.name, agent)
     everybody = [*winners.values(), *(agent for agent in bundled if agent.name not in names)]
     lines = {source.path: source.line_of("spawns") for _, source in found}
+    # What the host never reads takes nobody's name.
+    read = [pair for pair in found if not _NESTED.search(pair[1].path)]
     return (
-        *_collisions(found),
-        *_built_in(found, {agent.name for agent in bundled}),
+        *_collisions(read),
+        *_built_in(read, {agent.name for agent in bundled}),
         *_nested(found),
         *(
             complaint

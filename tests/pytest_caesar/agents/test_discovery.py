@@ -100,7 +100,9 @@ def test_only_markdown_files_of_the_folder_itself_count(write: Write, project: P
     write("project/.claude/agents/folder.md/x", "")
     discovery = discover(project)
     assert own(discovery) == []
-    assert discovery.diagnostics == ()
+    [found] = discovery.diagnostics
+    assert (found.code, found.path) == ("definitions-below", str(project / ".claude/agents"))
+    assert found.message.startswith("a file such as deep/x.md in folders below")
 
 
 def test_links_to_files_are_followed_and_links_to_folders_are_told(

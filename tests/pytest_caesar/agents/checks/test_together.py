@@ -57,9 +57,16 @@ def test_a_bundled_name_is_a_note() -> None:
 
 def test_a_file_in_a_folder_below_is_a_note() -> None:
     found = check_files(
-        {".claude/agents/core/a.md": definition("a"), "agents/x/b.md": definition("b")}
+        {
+            ".claude/agents/core/a.md": definition("a"),
+            ".claude/agents/other/a.md": definition("a"),  # nobody reads it, so no name is taken
+            "agents/x/b.md": definition("b"),
+        }
     )
-    assert codes(found) == {".claude/agents/core/a.md": ["nested-folder"]}
+    assert codes(found) == {
+        ".claude/agents/core/a.md": ["nested-folder"],
+        ".claude/agents/other/a.md": ["nested-folder"],
+    }
 
 
 def test_pages_are_errors_only_where_definitions_are() -> None:
