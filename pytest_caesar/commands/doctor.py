@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Final
 from caesar_agent.console import one_line, printable
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.catalogue import CATALOGUE
+from pytest_caesar.agents.command import find_program
 from pytest_caesar.agents.known_cli import KnownCli
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.selection_context import search_path
+from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.supervision.monitors.process_tree import become_subreaper
 from pytest_caesar.workspace.repository import Repository
 
@@ -164,6 +166,8 @@ def _login(cli: KnownCli) -> tuple[str, str]:
 def _agent(name: str) -> Iterator[tuple[str, str]]:
     try:
         target = select(name, project=Path.cwd(), start=Path.cwd())
+        if isinstance(target, ProcessAgent):
+            find_program(target, path=search_path(os.environ))
     except CaesarError as error:
         yield "fix", str(error)
     else:

@@ -45,3 +45,14 @@ def test_an_agent_that_cannot_be_started_is_to_be_fixed(
     fixes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fix")]
     assert len(fixes) == 1
     assert "nothing.sh" in fixes[0]
+
+
+@pytest.mark.parametrize(("name", "code"), [("codex", 0), ("opencode", 1)])
+def test_a_known_cli_can_be_started_only_where_its_program_is(
+    no_clis: Path, capsys: pytest.CaptureFixture[str], name: str, code: int
+) -> None:
+    no_clis.joinpath("opencode").unlink(missing_ok=True)
+    assert main(["doctor", name]) == code
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("fix " if code else "ok ")
+    assert name in last
