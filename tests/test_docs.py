@@ -103,3 +103,31 @@ def test_coverage_is_told_once_where_it_is_tested() -> None:
     assert telling == ["docs/howto/coverage.md"]
     for page in ("plugin.md", "supervision.md"):
         assert "](howto/coverage.md)" in (DOCS / page).read_text("utf-8")
+
+
+STILTED = (
+    r"what (came|comes|became|becomes) of (it|that|them)\b",
+    r"\bstands? in (?!for\b)",
+    r"\bmend(s|ed)?\b",
+    r"\bgoes before\b",
+    r"\bcounts first\b",
+    r"\b(is|are) ended\b",
+    r"\bthat there (is|are) not\b",
+    r"\bunless told otherwise\b",
+    r"\bwhom it (asked|asks)\b",
+)
+"""Sentences built as in another language; each has a plain word that says the same."""
+
+WRITTEN = [
+    page
+    for page in (*PAGES, ROOT / "README.md")
+    # These have the words of messages, which are tested where they are made.
+    if page.parent.name != "conformance" and page.name not in ("diagnostics.md", "failures.md")
+]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_page_falls_back_into_stilted_english(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found = [match[0] for words in STILTED for match in re.finditer(words, text)]
+    assert found == []
