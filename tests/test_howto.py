@@ -30,7 +30,7 @@ PAGES = [
 BLOCK = re.compile(r"(?:`([\w./]+)`:\n\n)?^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly")
 NEEDED = {"agent.mjs": "node"}
-MODULES = {"assistant:main": "pydantic_ai", "graph:main": "langgraph"}
+MODULES = {"assistant:main": "pydantic_ai", "graph:main": "langchain_core"}
 """What an agent imports that is not everywhere: the first needs Python 3.11, and the second brings
 a plugin of pytest along, so that nobody is made to install it."""
 
