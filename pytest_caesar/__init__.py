@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_caesar.runs.prices import PricesError
     from pytest_caesar.runs.run import Events, Run
     from pytest_caesar.session.document_clock import Clock
+    from pytest_caesar.session.session import NoAgentError
     from pytest_caesar.snapshots.fixture import CaesarSnapshot
     from pytest_caesar.supervision.outcome import Outcome
     from pytest_caesar.supervision.start_errors import AgentStartError
@@ -64,6 +65,7 @@ __all__ = [
     "GitError",
     "InProcessError",
     "IsolationError",
+    "NoAgentError",
     "ObservedChange",
     "Orchestrator",
     "OrchestratorSettings",
@@ -110,6 +112,7 @@ _HOMES = {
     "GitError": "workspace.git",
     "InProcessError": "orchestrator.in_process.function_run",
     "IsolationError": "workspace.errors",
+    "NoAgentError": "session.session",
     "ObservedChange": "workspace.values",
     "Orchestrator": "orchestrator.orchestrator",
     "OrchestratorSettings": "orchestrator.orchestrator_settings",

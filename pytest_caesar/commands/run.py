@@ -7,6 +7,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -137,7 +138,19 @@ def run(args: argparse.Namespace) -> int:
         return _told(args, result, code)
 
 
+def _spoken(run: Run) -> Run:
+    """Return a run whose findings advise the options of this command."""
+    return replace(
+        run,
+        diagnostics=tuple(
+            replace(found, message=in_options(found.message)) for found in run.diagnostics
+        ),
+        children=tuple(map(_spoken, run.children)),
+    )
+
+
 def _told(args: argparse.Namespace, result: Run, code: int) -> int:
+    result = _spoken(result)
     if args.json:
         return _print(_as_json(run_as_json(result)), code)
     return _print(describe_run(result, width=width_of(sys.stdout)), code)

@@ -120,6 +120,20 @@ def test_a_refusal_is_told_in_json_with_exit_code_2(
     assert not (repository.path / ".caesar").exists()
 
 
+def test_findings_advise_the_options_of_this_command(
+    repository: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(repository.path)
+    monkeypatch.setenv("ACME_API_KEY", "x")
+    agent = script(tmp_path, "#!/bin/sh\necho ACME_API_KEY is not set\nexit 1\n")
+    _, value = call(capsys, "run", str(agent), "Do it.")
+    [found] = [one for one in value["diagnostics"] if one["code"] == "variable-not-passed"]
+    assert found["message"].endswith(": --pass-env ACME_API_KEY")
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
