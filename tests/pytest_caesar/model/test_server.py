@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -33,7 +34,8 @@ def address(model: ScriptedModel) -> tuple[str, int]:
 def _connect_until_refused(where: tuple[str, int]) -> None:
     """Connect again and again, since the listener closes in a thread of its own; bounded."""
     for _ in range(1000):
-        socket.create_connection(where, timeout=10).close()
+        with contextlib.suppress(ConnectionResetError):  # it closes at this very moment
+            socket.create_connection(where, timeout=10).close()
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])

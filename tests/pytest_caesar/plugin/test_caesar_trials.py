@@ -66,7 +66,8 @@ def test_the_verdict_is_the_test_and_a_failing_trial_is_none(run_both: Runs, tes
     assert isinstance(outcomes, dict)
     assert outcomes["1"] == "failure"
     # Of two workers one may be so late that the third is not needed any more.
-    assert outcomes["3"] in ("success", "stopped")
+    late = {"stopped"} if "2/2 workers" in result.stdout.str() else set()
+    assert outcomes["3"] in {"success"} | late
     cases = {case.get("name"): case for case in ET.parse("junit.xml").iter("testcase")}
     assert [name for name, case in cases.items() if case.find("failure") is not None] == [
         "test_bad[a]"
