@@ -8,7 +8,7 @@ import os
 import select
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from typing_extensions import Self
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
-from pytest_caesar.acp.permissions import Scripted, answer, decide, request_of
+from pytest_caesar.acp.permissions import CANCELLED, Scripted, answer, decide, request_of
 from pytest_caesar.acp.workspace_files import PathRefusedError, WorkspaceFiles
 from pytest_caesar.runs.permission import Permission
 from pytest_caesar.supervision.logs import Log
@@ -269,6 +269,14 @@ class AcpClient:
         if not line.strip():
             return
         try:
+            self._take_message(line)
+        except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
+            self._findings.add(
+                "acp-malformed", f"a message could not be understood ({type(error).__name__})"
+            )
+
+    def _take_message(self, line: bytes) -> None:
+        try:
             message = json.loads(line)
         except (ValueError, RecursionError):
             message = None
@@ -435,10 +443,12 @@ class AcpClient:
         permission = decide(
             request, read_only=self._session.read_only, scripted=self._session.scripted
         )
+        told = CANCELLED if self._cancelled else answer(permission, params.get("options"))
+        if permission.allowed and told is CANCELLED:
+            why = "the session was cancelled" if self._cancelled else "no option allows it"
+            permission = replace(permission, allowed=False, reason=why)
         self.permissions.append(permission)
-        if self._cancelled:
-            return {"outcome": {"outcome": "cancelled"}}
-        return answer(permission, params.get("options"))
+        return dict(told)
 
     def _write(self, params: dict[str, Any]) -> None:
         self._files.write(params.get("path"), params.get("content"))

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from pytest_caesar.runs.permission import Permission, PermissionRequest
 
-WRITING: Final = frozenset({"edit", "delete", "move", "execute"})
-"""Kinds of calls that may change files; a read-only task refuses them."""
+READING: Final = frozenset({"read", "search", "fetch", "think"})
+"""Kinds of calls that change no file; a read-only task refuses all others."""
 
 MAX_TEXT: Final = 400
 """Characters of a title, a path or a command that are kept."""
@@ -25,9 +25,10 @@ def request_of(params: Mapping[str, Any], workspace: str) -> PermissionRequest:
     kind = call.get("kind")
     given = call.get("rawInput")
     raw = given if isinstance(given, dict) else {}
+    places = call.get("locations")
     paths = [
         place["path"]
-        for place in call.get("locations") or ()
+        for place in (places if isinstance(places, list) else ())
         if isinstance(place, dict) and isinstance(place.get("path"), str)
     ]
     command = raw.get("command")
@@ -50,12 +51,16 @@ def decide(request: PermissionRequest, *, read_only: bool, scripted: Scripted | 
     if said is not None:
         allowed, reason = said
         return Permission(request=request, allowed=allowed, reason=reason)
-    if read_only and request.kind in WRITING:
+    if read_only and request.kind not in READING:
         return Permission(request=request, allowed=False, reason="the task is read-only")
     return Permission(request=request, allowed=True, reason="")
 
 
-def answer(permission: Permission, options: object) -> dict[str, Any]:
+CANCELLED: Final[Mapping[str, Any]] = {"outcome": {"outcome": "cancelled"}}
+"""The outcome that is neither yes nor no."""
+
+
+def answer(permission: Permission, options: object) -> Mapping[str, Any]:
     """Return the outcome that an agent is told; the narrowest option of the right kind."""
     wanted = ("allow_once", "allow_always") if permission.allowed else (
         "reject_once", "reject_always"
@@ -67,4 +72,4 @@ def answer(permission: Permission, options: object) -> dict[str, Any]:
         for one in offered:
             if one.get("kind") == kind and isinstance(one.get("optionId"), str):
                 return {"outcome": {"outcome": "selected", "optionId": one["optionId"]}}
-    return {"outcome": {"outcome": "cancelled"}}
+    return CANCELLED

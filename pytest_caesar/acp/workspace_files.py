@@ -96,6 +96,10 @@ class WorkspaceFiles:
     def _place(self, path: object, *, writing: bool) -> tuple[Path, tuple[str, ...]]:
         if not isinstance(path, str) or "\0" in path or not path.startswith("/"):
             raise PathRefusedError("expected an absolute path")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError as error:
+            raise PathRefusedError("no file can have this name") from error
         pure = PurePosixPath(path)
         if ".." in pure.parts:
             raise PathRefusedError("it goes up with ..")

@@ -10,12 +10,14 @@ Source: the schema of the protocol, version 1.19.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from typing_extensions import override
 
 from pytest_caesar.recovery.streams import base
 from pytest_caesar.recovery.streams.base import LineReader, OwnText, StrangeLineError, StreamEvent
+from pytest_caesar.recovery.usage import Usage
 
 _WORDS = {"agent_message_chunk": "message", "agent_thought_chunk": "thinking"}
 _KNOWN = frozenset(
@@ -53,6 +55,7 @@ class Acp(LineReader):
         self._tools: dict[str, tuple[str, str]] = {}
         self._closed: set[str] = set()
         self._changed: set[tuple[str, str]] = set()
+        self._last_request_alone = False
 
     @staticmethod
     @override
@@ -68,27 +71,40 @@ class Acp(LineReader):
     def read(self, line: Mapping[str, object], start: int, end: int) -> Iterable[StreamEvent]:
         method = line.get("method")
         if method == "session/update":
-            update = base.mapping(base.mapping(line, "params"), "update")
-            kind = base.text(update, "sessionUpdate")
-            if kind not in _KNOWN:
-                raise StrangeLineError(f"unknown update {base.shorten(kind)!r}")
-            if kind in _WORDS:
-                return self._word(_WORDS[kind], update, start, end)
-            if kind in ("tool_call", "tool_call_update"):
-                return [*self._flush(), *self._call(update)]
-            if kind == "plan":
-                return [*self._flush(), *_plan(update)]
-            if kind == "usage_update":
-                self._cost(update)
-            return []
-        if method == "fs/write_text_file":
-            return []  # git tells what was written
-        if method is None and "error" in line:
+            return self._update(base.mapping(base.mapping(line, "params"), "update"), start, end)
+        # What else it asks for says nothing of its work: git tells what was written.
+        return self._answer(line) if method is None else []
+
+    def _update(self, update: Mapping[str, object], start: int, end: int) -> Iterable[StreamEvent]:
+        kind = base.text(update, "sessionUpdate")
+        if kind not in _KNOWN:
+            raise StrangeLineError(f"unknown update {base.shorten(kind)!r}")
+        if kind in _WORDS:
+            return self._word(_WORDS[kind], update, start, end)
+        if kind in ("tool_call", "tool_call_update"):
+            return [*self._flush(), *self._call(update)]
+        if kind == "plan":
+            return [*self._flush(), *_plan(update)]
+        if kind == "usage_update":
+            self._cost(update)
+        return []
+
+    def _answer(self, line: Mapping[str, object]) -> Iterable[StreamEvent]:
+        """Read an answer to what the client asked: who it is, how the turn ended, an error."""
+        if "error" in line:
             return self._error(base.optional_mapping(line, "error"))
         result = line.get("result")
-        if method is None and isinstance(result, dict) and "stopReason" in result:
-            return [*self._flush(), *self._stop(result)]
-        return []
+        if not isinstance(result, dict):
+            return []
+        agent = result.get("agentInfo")
+        name = base.word(agent, "name") if isinstance(agent, dict) else ""
+        self._last_request_alone |= name.lower().startswith("opencode")
+        return [*self._flush(), *self._stop(result)] if "stopReason" in result else []
+
+    @override
+    def usage(self) -> Usage:
+        used = super().usage()
+        return replace(used, at_least=True) if self._last_request_alone and used.known else used
 
     @override
     def close(self) -> Iterable[StreamEvent]:

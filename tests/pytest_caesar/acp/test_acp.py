@@ -154,7 +154,13 @@ def test_the_deadline_cancels_the_session_first(work: Work) -> None:
     assert "acp-ended-early" in run.codes
 
 
-UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}'
+ASKS = (
+    '{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"toolCall":%s,'
+    '"options":{}}}'
+)
+WRITES = (
+    '{"jsonrpc":"2.0","id":7,"method":"fs/write_text_file","params":{"path":"%s","content":""}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +195,16 @@ UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}'
             "terminal/create, which is not offered",
         ),
         ({"session/prompt": ["FLOOD", "OK"]}, None, ""),
+        (
+            {"session/prompt": [ASKS % '{"locations":1,"rawInput":[]}', "OK"], "an answer": []},
+            None,
+            "refused: other {} (no option allows it)",
+        ),
+        (
+            {"session/prompt": [WRITES % "/a/\\ud800", WRITES % "7", "OK"], "an answer": []},
+            "acp-path-refused",
+            "no file can have this name; 1 more",
+        ),
     ],
 )
 def test_who_breaks_the_protocol_gets_a_true_run(
@@ -198,6 +214,7 @@ def test_who_breaks_the_protocol_gets_a_true_run(
     run = work(agent=agent, timeout=4 if "HANG" in str(how) else 60)
     if code is None:
         assert run.outcome.status == "succeeded"
+        assert [str(one) for one in run.permissions] == ([words] if words else [])
         return
     [found] = [one for one in run.diagnostics if one.code == code]
     assert words in found.message
