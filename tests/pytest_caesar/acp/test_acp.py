@@ -238,7 +238,9 @@ def test_a_project_names_an_agent_that_speaks_acp(pytester: pytest.Pytester) -> 
             assert '"by-hand", true' in run.raw_log.decode().replace('\\\\', "")
         """
     )
-    result = pytester.runpytest_inprocess("--caesar-agent=mine", "--caesar-json=out.json")
+    result = pytester.runpytest_inprocess(
+        "-p", "no:randomly", "--caesar-agent=mine", "--caesar-json=out.json"
+    )
     result.assert_outcomes(passed=1)
     [run] = json.loads(Path("out.json").read_text())["runs"]
     assert run["permissions"] == [

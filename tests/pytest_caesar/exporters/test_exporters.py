@@ -110,6 +110,7 @@ def exported(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path
     )
     plugins = ("acme_caesar", "pytest_caesar.exporters.atif", "pytest_caesar.exporters.otel")
     result = pytester.runpytest_inprocess(
+        *("-p", "no:randomly"),
         *(word for plugin in plugins for word in ("-p", plugin)),
         "--caesar-agent=acme",
         "--caesar-export=out",

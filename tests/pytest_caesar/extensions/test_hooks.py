@@ -222,7 +222,7 @@ def test_a_conftest_that_comes_too_late_is_refused_by_name(pytester: pytest.Pyte
     below = pytester.mkdir("below")
     (below / "conftest.py").write_text("def pytest_caesar_catalogue(): return []\n")
     (below / "test_it.py").write_text("def test_it(): pass\n")
-    result = pytester.runpytest_inprocess("--caesar-agent=true", pytester.path)
+    result = pytester.runpytest_inprocess("-p", "no:randomly", "--caesar-agent=true", pytester.path)
     assert result.ret != 0
     told = result.stdout.str() + result.stderr.str()
     assert "below/conftest.py: pytest_caesar_catalogue comes too late" in told
@@ -239,7 +239,7 @@ def test_prices_and_secrets_of_a_plugin(pytester: pytest.Pytester) -> None:
         "    return {'input_cost_per_token': 1, 'output_cost_per_token': 2} if model == 'm' else None\n"
     )
     pytester.makeconftest(conftest)
-    config = pytester.parseconfigure("--caesar-agent=true")
+    config = pytester.parseconfigure("-p", "no:randomly", "--caesar-agent=true")
     try:
         ask = prices_of(config.pluginmanager)
         assert ask is not None

@@ -242,5 +242,5 @@ def test_where_sockets_are_forbidden_the_harness_has_its_own_and_an_agent_has_no
             assert caesar_orchestrator.delegate("Do it", agent=name).summary == "SocketBlockedError"
         """
     )
-    result = pytester.runpytest_inprocess("--disable-socket", "-W", "ignore")
+    result = pytester.runpytest_inprocess("-p", "no:randomly", "--disable-socket", "-W", "ignore")
     result.assert_outcomes(passed=1)

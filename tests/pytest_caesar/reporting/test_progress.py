@@ -81,5 +81,5 @@ def test_an_event_is_told_in_a_few_words() -> None:
 
 
 def test_nobody_who_reads_a_file_is_told(pytester: pytest.Pytester) -> None:
-    config = pytester.parseconfigure()
+    config = pytester.parseconfigure("-p", "no:randomly")
     assert progress_of(config) is None
