@@ -90,7 +90,8 @@ def test_a_session_in_github_actions_tells_it_and_can_be_told_not_to(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path.parent))
-    arguments = ("--caesar-agent=./agent.sh", "-p", "no:cacheprovider")
+    plugins = ("-p", "no:cacheprovider", "-p", "no:randomly")
+    arguments = ("--caesar-agent=./agent.sh", *plugins)
     result = pytester.runpytest_inprocess(*arguments)
     name = pytester.path.name
     [told] = [line for line in result.outlines if line.startswith("::")]
