@@ -38,7 +38,8 @@ demo: setup
 # More workers than cores: many tests wait for a process to end.
 WORKERS ?= auto
 test: setup
-	$(BIN)/python -m pytest -n $(WORKERS)
+	@rm -f $(VENV)/.pytest-exit
+	$(BIN)/python -m pytest -n $(WORKERS) || { code=$$?; echo $$code >$(VENV)/.pytest-exit; exit $$code; }
 
 FAST := tests/caesar_agent/documents tests/caesar_agent/events \
   tests/pytest_caesar/recovery tests/pytest_caesar/runs tests/pytest_caesar/settings \
