@@ -151,6 +151,11 @@ CODES: dict[str, str] = {
     "stream-failed": "The native stream says that the agent did not come to its end.",
     # delegation
     "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
+    "sandbox-weak": "The agent runs in no sandbox, or in one that does not hold all it should.",
+    "own-sandbox-off": "The CLI's own sandbox was switched off: as root, it does not work inside "
+    "another one.",
+    "commits-left-out": "What was committed inside a sandbox could not be brought into the "
+    "repository.",
     "channel-not-offered": "The CLI reads its settings in a folder of yours, where nothing is "
     "written, so it has no return channel.",
     "channel-not-started": "The CLI could not start the return channel, and ended.",

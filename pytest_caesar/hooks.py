@@ -14,7 +14,7 @@ Mark an implementation in a ``conftest.py`` with ``pytest.hookimpl(optionalhook=
 stays harmless where pytest-caesar is not installed.
 
 **When they are read.** ``pytest_caesar_dialects``, ``pytest_caesar_catalogue``,
-``pytest_caesar_agent`` and ``pytest_caesar_gate`` are taken up once,
+``pytest_caesar_agent``, ``pytest_caesar_sandboxes`` and ``pytest_caesar_gate`` are taken up once,
 when the session first needs an agent; that is before collection where ``--caesar-agent`` is
 given. A ``conftest.py`` below the root of the tests is loaded later, so one that implements
 them there is refused by name: move it to the root, or make it a plugin.
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pytest_caesar.recovery.streams.base import LineReader
     from pytest_caesar.runs.extensions import RunningTask
     from pytest_caesar.runs.run import Run
+    from pytest_caesar.sandboxes.sandbox import Sandbox
 
 hookspec = pluggy.HookspecMarker("pytest")
 hookimpl = pluggy.HookimplMarker("pytest")
@@ -88,6 +89,17 @@ def pytest_caesar_agent(name: str, config: Config) -> AgentTarget | str | None:
 
     Returns:
         Something that can be run, or a command line, which is resolved as one that a user gives.
+    """
+    raise NotImplementedError
+
+
+@hookspec
+def pytest_caesar_sandboxes() -> Iterable[Sandbox]:
+    """Return sandboxes of your own: instances of ``Sandbox``, each with its own ``name``.
+
+    Their names can be given to ``--caesar-sandbox``, to ``[policy] sandbox`` and to
+    ``delegate(sandbox=...)``. Each is proved before it is first used, as ours is; see
+    ``pytest_caesar.sandboxes.sandbox``. ``auto`` takes the one of which most holds.
     """
     raise NotImplementedError
 

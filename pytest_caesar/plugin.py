@@ -61,6 +61,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="run an agent given as module:function in a process of its own",
     )
     group.addoption(
+        "--caesar-sandbox",
+        dest="caesar_sandbox",
+        metavar="NAME",
+        help="in what agents run: none, auto (what was proved here), bubblewrap, or one of a "
+        "plugin",
+    )
+    group.addoption(
         "--caesar-pass-env",
         action="append",
         dest="caesar_pass_env",
@@ -197,6 +204,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         type="bool",
         default=False,
     )
+    parser.addini("caesar_sandbox", "in what agents run, as --caesar-sandbox", default="")
     parser.addini("caesar_pass_env", "variables that agents may see", type="linelist", default=[])
     parser.addini(
         "caesar_strict", "findings of the harness fail their test", type="bool", default=False
@@ -294,6 +302,7 @@ INI = {
     "caesar_strict": False,
     "caesar_junit": True,
     "caesar_subprocess": False,
+    "caesar_sandbox": "",
     "caesar_record": "off",
     "caesar_ci": "auto",
     "caesar_shard": "",

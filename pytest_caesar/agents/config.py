@@ -258,6 +258,10 @@ def _policy(base: PolicyConfig, table: Table) -> PolicyConfig:
         "allow_recursion": lambda key: table.boolean(key, default=False),
         "allow_inplace_write": lambda key: table.boolean(key, default=False),
         "max_depth": lambda key: table.integer(key, at_least=0),
+        "sandbox": table.string,
+        "sandbox_read": table.strings,
+        "sandbox_write": table.strings,
+        "hide": table.strings,
     }
     table.only(tuple(readers))
     fields = {"default_timeout": "default_timeout_ms"}

@@ -68,6 +68,8 @@ class PolicyConfig:
         allow_inplace_write: writing in place needs no further word.
         max_depth: a task of this depth or more is refused.
         depth_is_given: a file says ``max_depth``; otherwise a team implies what it needs.
+        sandbox: in which agents run: ``none``, ``auto``, or the name of one.
+        sandbox_read, sandbox_write, hide: paths shown, writable or hidden in it.
     """
 
     allowed: tuple[str, ...] = ()
@@ -81,6 +83,10 @@ class PolicyConfig:
     allow_inplace_write: bool = False
     max_depth: int = 2
     depth_is_given: bool = False
+    sandbox: str = "none"
+    sandbox_read: tuple[str, ...] = ()
+    sandbox_write: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,8 @@ class KnownCli:
         args: always given.
         write_args: for tasks that may write.
         read_only_args: for tasks that may not.
+        enclosed_args: instead of both, inside a sandbox of ours in which its own cannot work;
+            empty where it has none.
         network_args: when the task has the network.
         model_args: when there is a model.
         schema_args: when its last message is held to a schema; empty when it cannot be.
@@ -63,6 +65,7 @@ class KnownCli:
     args: Args = ()
     write_args: Args = ()
     read_only_args: Args = ()
+    enclosed_args: Args = ()
     network_args: Args = ()
     model_args: Args = ()
     schema_args: Args = ()
@@ -92,7 +95,8 @@ class KnownCli:
         own = tuple(
             argument
             for name in (
-                *("args", "write_args", "read_only_args", "network_args", "model_args"),
+                *("args", "write_args", "read_only_args", "enclosed_args"),
+                *("network_args", "model_args"),
                 *("schema_args", "final_message_args", "channel_args", "tools_args"),
                 "prompt_args",
             )

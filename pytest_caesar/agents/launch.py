@@ -53,6 +53,7 @@ class LaunchRequest:
         environ: environment of the child process, which settings are merged into.
         extra_args: put at the end as they are (before a prompt that is an argument).
         model_url: the scripted model that the agent is to talk to, or None.
+        enclosed: it runs in a sandbox of ours, in which its own cannot work.
     """
 
     prompt: str
@@ -70,6 +71,7 @@ class LaunchRequest:
     environ: Mapping[str, str] = field(default_factory=lambda: _NO_ENVIRONMENT)
     extra_args: tuple[str, ...] = ()
     model_url: str | None = None
+    enclosed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +215,7 @@ def _arguments(
     template = (
         *agent.argv[1:],
         *cli.args,
-        *(cli.write_args if mode == "write" else cli.read_only_args),
-        *(cli.network_args if request.network and _can_open(cli, mode) else ()),
+        *_mode_args(cli, request, mode),
         *cli.model_args,
         *(cli.schema_args if request.source == "schema" else ()),
         *cli.final_message_args,
@@ -244,6 +245,14 @@ def _arguments(
         *request.extra_args,
         *substitute(cli.prompt_args, values),
     )
+
+
+def _mode_args(cli: KnownCli, request: LaunchRequest, mode: Mode) -> tuple[str, ...]:
+    """Return what tells a CLI what it may do."""
+    if request.enclosed and cli.enclosed_args:
+        return cli.enclosed_args
+    args = cli.write_args if mode == "write" else cli.read_only_args
+    return (*args, *(cli.network_args if request.network and _can_open(cli, mode) else ()))
 
 
 def _can_open(cli: KnownCli, mode: Mode) -> bool:

@@ -37,7 +37,12 @@ _RELAUNCH = (
 
 
 def decide_network(
-    requested: Requested, *, mode: Literal["read-only", "write"], control: Control, agent: str
+    requested: Requested,
+    *,
+    mode: Literal["read-only", "write"],
+    control: Control,
+    agent: str,
+    sandboxed: bool = False,
 ) -> NetworkResult:
     """Lay what was asked for beside what the agent allows.
 
@@ -46,12 +51,13 @@ def decide_network(
         mode: of the task.
         control: what the orchestrator can do about the agent's network.
         agent: id of the agent, for the words.
+        sandboxed: a sandbox closes the network whatever the agent does.
 
     Source: OACP specification, "task.json", on ``network``.
     """
     cut_off = control == "write-only" and mode == "read-only"
     if requested == "off":
-        if control in ("toggle", "write-only"):
+        if sandboxed or control in ("toggle", "write-only"):
             return NetworkResult(available=False)
         return NetworkResult(
             available=True,

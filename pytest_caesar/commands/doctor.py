@@ -56,7 +56,16 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one line a check: ``ok``, ``note``, or ``fix`` with what to do."""
     broken = False
-    checks = [_python(), _packages(), _git(), _worktree(), _commands(), _tree(), _clis()]
+    checks = [
+        _python(),
+        _packages(),
+        _git(),
+        _worktree(),
+        _commands(),
+        _tree(),
+        _sandboxes(),
+        _clis(),
+    ]
     if args.agent is not None:
         checks.append(_agent(args.agent))
     for check in checks:
@@ -139,6 +148,22 @@ def _tree() -> Iterator[tuple[str, str]]:
                 "its environment is not found"
             ),
         )
+
+
+def _sandboxes() -> Iterator[tuple[str, str]]:
+    """Try every sandbox, and say what holds."""
+    from pytest_caesar.sandboxes.choice import SANDBOXES, broken_text, proof_of  # noqa: PLC0415
+
+    for name in SANDBOXES:
+        try:
+            proof = proof_of(name)
+        except CaesarError as error:
+            yield "note", str(error)
+            continue
+        if proof.broken:
+            yield "note", f"the sandbox {name} {proof.version} is weak: {broken_text(proof)}"
+        else:
+            yield "ok", f"the sandbox {name} {proof.version} holds ({', '.join(proof.held)})"
 
 
 def _clis() -> Iterator[tuple[str, str]]:

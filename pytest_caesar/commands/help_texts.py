@@ -7,6 +7,7 @@ import re
 _SPOKEN = (
     (r"--caesar-subprocess \(or subprocess=True\)", "--subprocess"),
     (r"--caesar-subprocess", "--subprocess"),
+    (r"\bsandbox '(\w+)'", r"--sandbox \1"),
     (r"--caesar-runner=NAME", "--runner NAME"),
     (r"--caesar-runner", "--runner"),
     (r"--caesar-pass-env \(or caesar_pass_env\)", "--pass-env"),

@@ -108,6 +108,10 @@ def add_parser(subparsers: Subparsers) -> None:
         help="give a function a process of its own, as --caesar-subprocess does",
     )  # fmt: skip
     parser.add_argument(
+        "--sandbox", metavar="NAME",
+        help="none, auto, bubblewrap, or one of a plugin; default: as [policy] has it",
+    )  # fmt: skip
+    parser.add_argument(
         "--network", choices=("auto", "on", "off"),
         help="default: as the role has it, else [policy], else auto",
     )  # fmt: skip
@@ -239,6 +243,7 @@ def _delegate(args: argparse.Namespace) -> Run:
         role=args.role,
         model=args.model,
         network=args.network,
+        sandbox=args.sandbox,
         channel=args.channel or None,
         workspace=args.workspace,
         base_ref=args.base_ref,

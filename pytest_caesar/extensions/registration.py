@@ -16,6 +16,8 @@ from pytest_caesar.gates.gates import READERS, CommandGate, Gate, GateError, Mod
 from pytest_caesar.recordings import placeholders
 from pytest_caesar.recovery.streams.base import LineReader
 from pytest_caesar.recovery.streams.dialects import DIALECTS
+from pytest_caesar.sandboxes.choice import AUTO, NONE, SANDBOXES
+from pytest_caesar.sandboxes.sandbox import Sandbox
 
 if TYPE_CHECKING:
     import pluggy
@@ -39,19 +41,21 @@ def install(manager: pluggy.PluginManager, tell: Callable[[HookError], None]) ->
     Raises:
         HookError: a plugin returned what cannot be used.
     """
-    before = dict(DIALECTS), dict(CATALOGUE)
+    before = dict(DIALECTS), dict(CATALOGUE), dict(SANDBOXES)
     lists: tuple[list[Any], ...] = (schemes.RESOLVERS, READERS, placeholders.FINDERS)
     kept = [list(one) for one in lists]
 
     def undo() -> None:
         _replace(DIALECTS, before[0])
         _replace(CATALOGUE, before[1])
+        _replace(SANDBOXES, before[2])
         for one, old in zip(lists, kept, strict=True):
             one[:] = old
 
     try:
         _replace(DIALECTS, _dialects(manager, tell))
         _replace(CATALOGUE, _clis(manager, tell))
+        _replace(SANDBOXES, _sandboxes(manager, tell))
         if is_implemented(manager, "pytest_caesar_agent"):
             schemes.RESOLVERS.append(lambda name, config: _agent(manager, name, config))
         if is_implemented(manager, "pytest_caesar_gate"):
@@ -120,6 +124,25 @@ def _clis(manager: pluggy.PluginManager, tell: Callable[[HookError], None]) -> d
                 f"returned the entry {cli.id!r} with the dialect {cli.dialect!r}, which there is "
                 f"not: return it from pytest_caesar_dialects, or take one of {', '.join(DIALECTS)}"
             )
+            raise HookError(plugin=plugin, hook=hook, problem=problem)
+    return found
+
+
+def _sandboxes(
+    manager: pluggy.PluginManager, tell: Callable[[HookError], None]
+) -> dict[str, Sandbox]:
+    hook = "pytest_caesar_sandboxes"
+    found: dict[str, Sandbox] = {}
+    for plugin, sandbox in _added(manager, hook, tell):
+        if not isinstance(sandbox, Sandbox):
+            problem = f"returned {sandbox!r}: expected instances of Sandbox"
+            raise HookError(plugin=plugin, hook=hook, problem=problem)
+        name = getattr(sandbox, "name", None)
+        if not isinstance(name, str) or not IDENTIFIER.fullmatch(name) or name in (NONE, AUTO):
+            problem = f"returned {sandbox!r}, whose name is {name!r}: expected a word of its own"
+            raise HookError(plugin=plugin, hook=hook, problem=problem)
+        if found.setdefault(name, sandbox) is not sandbox:
+            problem = f"returned a sandbox {name!r}, which there is already: take another name"
             raise HookError(plugin=plugin, hook=hook, problem=problem)
     return found
 

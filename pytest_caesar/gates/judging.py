@@ -33,6 +33,7 @@ from pytest_caesar.supervision.time_left import fit
 
 if TYPE_CHECKING:
     from pytest_caesar.runs.run import Run
+    from pytest_caesar.sandboxes.enclosure import Enclosure
     from pytest_caesar.supervision.program_settings import ProgramSettings
 
 MAX_OUTPUT: Final = 16 * 1024
@@ -49,6 +50,7 @@ def judge_run(
     tree: Path,
     settings: ProgramSettings,
     cancelled: Cancellation,
+    enclosure: Enclosure | None = None,
 ) -> Run:
     """Ask every gate in turn, and return the run with what they say.
 
@@ -62,6 +64,7 @@ def judge_run(
         tree: where the workspace really lay before the agent; no command runs elsewhere.
         settings: of the orchestrator.
         cancelled: set to end the gate that runs.
+        enclosure: the sandbox of the task, in which commands run too; or None.
 
     Raises:
         GateError: a judge raised an error, or gave no score.
@@ -78,7 +81,7 @@ def judge_run(
                 results.append(
                     _command_result(gate, passed=False, output=moved)
                     if moved
-                    else _run_command(gate, run, environment, settings, cancelled)
+                    else _run_command(gate, run, environment, settings, cancelled, enclosure)
                 )
             else:
                 result, sides = _ask_judge(gate, run)
@@ -116,20 +119,25 @@ def _run_command(
     environment: Mapping[str, str],
     settings: ProgramSettings,
     cancelled: Cancellation,
+    enclosure: Enclosure | None,
 ) -> GateResult:
     timeout, grace = fit(gate.timeout, settings.grace, settings.seconds_left())
     begun = monotonic()
     with _Printed.capture() as printed:
+        spec = ProcessSpec(
+            argv=gate.argv,
+            cwd=run.workspace,
+            env=environment,
+            stdout=printed.fd,
+            stderr=printed.fd,
+            task_directory=run.task_dir,
+        )
+        if enclosure is not None:
+            home = Path(environment["HOME"])
+            spec = enclosure.around(spec, writable=(home,), tree_only=True)
         try:
             outcome = supervise(
-                ProcessSpec(
-                    argv=gate.argv,
-                    cwd=run.workspace,
-                    env=environment,
-                    stdout=printed.fd,
-                    stderr=printed.fd,
-                    task_directory=run.task_dir,
-                ),
+                spec,
                 timeout=timeout,
                 grace=grace,
                 cancelled=cancelled,

@@ -15,6 +15,8 @@ from pytest_caesar.model.upstream import Upstream
 from pytest_caesar.model.words import Words
 
 if TYPE_CHECKING:
+    import socket
+
     from pytest_caesar.recovery.tool_call import ToolCall
     from pytest_caesar.recovery.usage import Usage
 
@@ -140,6 +142,10 @@ class ScriptedModel(Words):
     def url_for(self, agent: str, task: str) -> str:
         """Return the address for one task of one agent; requests to it say whose they are."""
         return self._serving().url_for(agent, task)
+
+    def listen_at(self, listening: socket.socket) -> None:
+        """Answer at another listening socket too, one from inside a sandbox."""
+        self._serving().listen_at(listening)
 
     def witness(self, task: str) -> tuple[tuple[ToolCall, ...], Usage]:
         """Return the calls that came back to the model for one task, and what it said that cost."""

@@ -69,6 +69,7 @@ class ModelServer:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
+        self._further: list[socket.socket] = []
         threading.Thread(target=self._accept, name="caesar-model", daemon=True).start()
 
     @property
@@ -83,6 +84,14 @@ class ModelServer:
     def url_for(self, agent: str, task: str) -> str:
         """Return the address for one task of one agent; requests to it tell whose they are."""
         return f"{self.url}/for/{quote(agent, safe='')}/{quote(task, safe='')}"
+
+    def listen_at(self, listening: socket.socket) -> None:
+        """Answer at another listening socket too, until this is closed."""
+        listening.setblocking(False)  # noqa: FBT003 - its own name
+        with self._lock:
+            self._further.append(listening)
+        with contextlib.suppress(OSError):
+            self._wake.send(b"\0")
 
     def close(self) -> None:
         """Stop listening and break what is open. Waits for nobody."""
@@ -99,16 +108,29 @@ class ModelServer:
     # -- connections
 
     def _accept(self) -> None:
-        with self._listener, self._woken, selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
-            selector.register(self._woken, selectors.EVENT_READ)
+        with contextlib.ExitStack() as listeners, selectors.DefaultSelector() as selector:
+            for own in (self._listener, self._woken):
+                selector.register(listeners.enter_context(own), selectors.EVENT_READ)
             while not self._closed.is_set():
-                selector.select()
-                if self._closed.is_set():
-                    break
-                with contextlib.suppress(OSError):
-                    connection, _ = self._listener.accept()
-                    threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+                for key, _ in selector.select():
+                    if self._closed.is_set():
+                        return
+                    if key.fileobj is self._woken:
+                        self._woken.recv(64)
+                        for each in self._taken():
+                            selector.register(listeners.enter_context(each), selectors.EVENT_READ)
+                        continue
+                    with contextlib.suppress(OSError):
+                        connection, _ = key.fileobj.accept()  # type: ignore[union-attr]
+                        threading.Thread(
+                            target=self._serve, args=(connection,), daemon=True
+                        ).start()
+
+    def _taken(self) -> list[socket.socket]:
+        """Return the listening sockets that came since this was last asked."""
+        with self._lock:
+            taken, self._further = self._further, []
+        return taken
 
     def _serve(self, connection: socket.socket) -> None:
         connection.settimeout(_IDLE)

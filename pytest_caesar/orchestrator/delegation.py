@@ -25,6 +25,7 @@ from pytest_caesar.agents.launch import Source
 from pytest_caesar.agents.target import AgentTarget, ProcessAgent
 from pytest_caesar.answers.question_responder import QuestionResponder
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.files.folders import temporary_folder
 from pytest_caesar.orchestrator.attendants import Attendants
 from pytest_caesar.orchestrator.collect_evidence import collect_evidence
 from pytest_caesar.orchestrator.configuration_watch import ConfigurationWatch
@@ -63,6 +64,8 @@ from pytest_caesar.workspace.values import Observation, Workspace, WorkspaceRequ
 
 if TYPE_CHECKING:
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+    from pytest_caesar.sandboxes.enclosure import Enclosure
+    from pytest_caesar.sandboxes.probe import Proof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,7 @@ class Delegation:
         nest: makes what serves the agent when it asks for others, or None.
         performer: carries the task out: the agent, or what stands in for it.
         hook_failures: what was wrong with hooks of plugins, as it comes.
+        proof: of the sandbox in which the agent and the gates run, or None.
     """
 
     request: Request
@@ -109,6 +113,7 @@ class Delegation:
     nest: Nest | None = None
     performer: Performer = field(default_factory=LiveAgent)
     hook_failures: list[Diagnostic] = field(default_factory=list)
+    proof: Proof | None = None
 
     def carry_out(self) -> Run:
         """Run the whole cycle: prepare, start, end, recover, observe, reconcile.
@@ -124,14 +129,18 @@ class Delegation:
             workspace = prepare(self._workspace_request(directory))
             undo.callback(remove, workspace, task_id=self.task_id)
             closing.callback(release, workspace)
-            start = self._start(directory, workspace, closing)
+            enclosure = self._enclosure(directory, workspace, closing)
+            start = self._start(directory, workspace, enclosure, closing)
             closing.enter_context(mark_interrupted(InterruptedRun(directory.path, workspace.path)))
             tree = workspace.path.resolve()
             watch = ConfigurationWatch.begin(self.project)
             attendants = self._attendants(start, workspace)
             outcome = self._supervise(start, workspace, attendants, undo)
+            taken = enclosure.take_over() if enclosure is not None else ()
             # Gates are asked of this very tree, so nobody else may write to it before.
             kept = replace(workspace, lock=None) if self.request.gates else workspace
+            if enclosure is not None and enclosure.closes_project:
+                kept = replace(kept, project=None)
             observation = observe(kept, doubt=doubt_of(outcome))
             evidence = collect_evidence(start, outcome, observation)
             told = frozenset(tree / change.path for change in observation.changes)
@@ -139,6 +148,7 @@ class Delegation:
                 *self.remarks,
                 *workspace.diagnostics,
                 *outcome.diagnostics,
+                *taken,
                 *self._cut_short(start.task, outcome),
                 *filter(None, (start.log.check(),)),
                 *start.narration.diagnostics,
@@ -148,7 +158,7 @@ class Delegation:
             )
             run = self._reconcile(start, workspace, outcome, evidence, observation, findings)
             run = replace(run, questions=attendants.questions, children=attendants.children)
-            run = self._judged(self.performer.complete(run), tree)
+            run = self._judged(self.performer.complete(run), tree, enclosure)
             run = self._extended(run)
             return keep_record(run, directory=directory, workspace=workspace)
 
@@ -237,6 +247,7 @@ class Delegation:
             harness_findings=findings,
             promised=self.request.promised,
             permissions=tuple(start.permissions),
+            sandbox=start.enclosure.use if start.enclosure is not None else None,
             **verdict,
         )
 
@@ -272,7 +283,7 @@ class Delegation:
         witness = self.settings.model_witness
         return ((), Usage()) if witness is None else witness(self.task_id)
 
-    def _judged(self, run: Run, tree: Path) -> Run:
+    def _judged(self, run: Run, tree: Path, enclosure: Enclosure | None) -> Run:
         """Ask the gates, on the tree as it was observed, and lay what they say beside the report."""
         if not self.request.gates:
             return run.judged()
@@ -284,6 +295,7 @@ class Delegation:
             tree=tree,
             settings=self.settings,
             cancelled=self.cancelled,
+            enclosure=enclosure,
         )
 
     def _extended(self, run: Run) -> Run:
@@ -342,8 +354,36 @@ class Delegation:
             lock_held=self.inherited is not None,
         )
 
-    def _start(
+    def _enclosure(
         self, directory: TaskDirectory, workspace: Workspace, closing: contextlib.ExitStack
+    ) -> Enclosure | None:
+        """Make ready what the sandbox shows, or None without one."""
+        if self.proof is None or not self.performer.starts_agent:
+            return None
+        from pytest_caesar.sandboxes.enclosure import (  # noqa: PLC0415 - seldom needed
+            PathRules,
+            enclose,
+        )
+
+        policy = self.config.policy
+        return enclose(
+            self.proof,
+            workspace,
+            task_dir=directory.path,
+            folder=closing.enter_context(temporary_folder("caesar-sandbox-")),
+            project=self.project,
+            shown=(self.settings.agents_root,),
+            rules=PathRules(read=policy.sandbox_read, write=policy.sandbox_write, hide=policy.hide),
+            read_only=self.request.mode == "read-only",
+            network=self.network,
+        )
+
+    def _start(
+        self,
+        directory: TaskDirectory,
+        workspace: Workspace,
+        enclosure: Enclosure | None,
+        closing: contextlib.ExitStack,
     ) -> Start:
         """Write the task, and put together what starting its agent takes."""
         task = self._with_additions(self._task(directory, workspace))
@@ -369,6 +409,7 @@ class Delegation:
             ),
             settings=self.settings,
             cancelled=self.cancelled,
+            enclosure=enclosure,
             permit=self.answers.permits if self.answers else None,
             frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
         )

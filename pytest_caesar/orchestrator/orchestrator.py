@@ -39,12 +39,14 @@ from pytest_caesar.orchestrator.policy import check_policy, next_depth
 from pytest_caesar.orchestrator.request import Request, RequestFields, check_task_id
 from pytest_caesar.runs.errors import DelegationError
 from pytest_caesar.runs.run import Run
+from pytest_caesar.sandboxes.invariants import closes_network
 from pytest_caesar.supervision.cancellation import Cancellation, interruptible
 from pytest_caesar.supervision.environment import search_path
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from pytest_caesar.sandboxes.probe import Proof
     from pytest_caesar.va.dispatched import Dispatched, DispatchedUnits
     from pytest_caesar.va.given_units import UnitLike
 
@@ -148,6 +150,7 @@ class Orchestrator:
             gates: commands, or judges, asked of the tree once the agent is gone.
             promised: keys that ``outputs`` of a report of success must have.
             task_fields: fields of your own for ``task.json``.
+            sandbox: in what the agent runs: ``none``, ``auto``, or the name of a sandbox.
 
         Raises:
             CaesarError: the delegation was refused, or the agent could not be started;
@@ -249,6 +252,7 @@ class Orchestrator:
                 **task_defaults(role, config.policy),
                 "channel": self.answers is not None,
                 "model": self.settings.model,
+                "sandbox": self.settings.sandbox or config.policy.sandbox,
             },
         )
 
@@ -305,11 +309,13 @@ class Orchestrator:
             if refused:
                 raise DelegationError(problem=refused)
         target = at_depth(target, depth=depth, max_depth=config.policy.max_depth)
+        proof, weak = self._sandbox(request, target)
         network = decide_network(
             request.network,
             mode=request.mode,
             control=capabilities_of(target).network,
             agent=target.id,
+            sandboxed=proof is not None and closes_network(proof.held),
         )
         if network.refused:
             raise DelegationError(problem=f"{network.reason}: {network.remedy}")
@@ -342,7 +348,11 @@ class Orchestrator:
             network=network.available,
             model=model.model,
             system_prompt=self._system_prompt(target, role),
-            remarks=tuple(Diagnostic(code=code, message=text) for code, text in warnings if text),
+            remarks=(
+                *weak,
+                *(Diagnostic(code=code, message=text) for code, text in warnings if text),
+            ),
+            proof=proof,
             answers=self.answers,
             cancelled=cancelled,
             inherited=self.inherited,
@@ -351,6 +361,24 @@ class Orchestrator:
             ),
             performer=self.performer(),
         )
+
+    def _sandbox(
+        self, request: Request, target: AgentTarget
+    ) -> tuple[Proof | None, list[Diagnostic]]:
+        """Return the sandbox that the agent is to run in, or None, and what is to be said of it."""
+        if request.sandbox == "none":
+            return None, []
+        from pytest_caesar.sandboxes.choice import AUTO, chosen  # noqa: PLC0415 - seldom needed
+
+        if isinstance(target, FunctionAgent) and not target.subprocess:
+            problem = (
+                f"{target.target} runs in this process, around which no sandbox can be put: run it "
+                "in one of its own (--caesar-subprocess), or take sandbox 'none'"
+            )
+            if request.sandbox != AUTO:
+                raise DelegationError(problem=problem)
+            return None, [Diagnostic(code="sandbox-weak", message=problem)]
+        return chosen(request.sandbox)
 
     def _child(self, settings: OrchestratorSettings, inherited: Inherited) -> Orchestrator:
         """Make the orchestrator of agents that one of ours asks for."""

@@ -12,6 +12,8 @@ from pytest_caesar.runs.prices import Prices
 from pytest_caesar.supervision.program_settings import ProgramSettings
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from pytest_caesar.programs.programs import Programs
     from pytest_caesar.recovery.tool_call import ToolCall
     from pytest_caesar.recovery.usage import Usage
@@ -43,6 +45,9 @@ class OrchestratorSettings(ProgramSettings):
         budget: what may be used at most, or None.
         extensions: what plugins add, or None.
         prices: of tokens, where an agent's program does not say what it cost; or None.
+        sandbox: in which agents run when a call names none: ``none``, ``auto``, a name; None
+            leaves it to ``[policy] sandbox``.
+        model_listener: takes a listening socket at which the scripted model answers too; or None.
     """
 
     on_event: Callable[[Event], None] | None = None
@@ -57,3 +62,5 @@ class OrchestratorSettings(ProgramSettings):
     model_witness: Callable[[str], tuple[tuple[ToolCall, ...], Usage]] | None = None
     budget: Budget | None = None
     extensions: Extensions | None = None
+    sandbox: str | None = None
+    model_listener: Callable[[socket], None] | None = None

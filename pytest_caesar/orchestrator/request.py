@@ -49,6 +49,7 @@ class RequestFields(TypedDict, total=False):
     gates: Iterable[GateLike]
     promised: Iterable[str]
     task_fields: Mapping[str, Any] | None
+    sandbox: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,7 @@ class Request:
         gates: asked of the tree once the agent is gone, in this order.
         promised: keys that ``outputs`` of a report of success must have.
         task_fields: written into ``task.json`` beside the fields of the contract.
+        sandbox: ``none``, ``auto``, or the name of one.
     """
 
     objective: str
@@ -92,6 +94,7 @@ class Request:
     gates: tuple[Gate, ...] = ()
     promised: tuple[str, ...] = ()
     task_fields: Mapping[str, Any] = field(default_factory=dict)
+    sandbox: str = "none"
 
     @classmethod
     def of(cls, objective: str, given: RequestFields, defaults: Mapping[str, Any]) -> Request:

@@ -23,6 +23,7 @@ def start_findings(
     own_home: bool,
     channel: bool,
     scripted: bool,
+    enclosed: bool = False,
 ) -> list[Diagnostic]:
     """Return what can be said before a known CLI starts.
 
@@ -33,11 +34,20 @@ def start_findings(
         own_home: ``HOME`` is the temporary one.
         channel: the task has a return channel.
         scripted: a scripted model answers it.
+        enclosed: it runs in a sandbox of ours, as root.
     """
     if agent.cli is None:
         return []
     cli = CATALOGUE[agent.cli]
     found = []
+    if enclosed and cli.enclosed_args:
+        found.append(
+            Diagnostic(
+                code="own-sandbox-off",
+                message=f"the sandbox of {agent.id} itself was switched off: as root, it does "
+                "not work inside the one around it, which closes more",
+            )
+        )
     if channel and cli.injection == "home" and (launch.unreached or not own_home):
         why = launch.unreached or "it reads its settings in HOME, which is yours"
         found.append(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.documents.task import Task
@@ -38,7 +39,10 @@ from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
 from pytest_caesar.supervision.time_left import fit
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
+    from pytest_caesar.sandboxes.enclosure import Enclosure
 
 ACP_LINGER = 1.0
 """Seconds that an agent which speaks ACP has to end by itself once its turn is over."""
@@ -63,6 +67,7 @@ class Start:
         cancelled: set to end the agent.
         permit: decides on what an agent asks leave for; or None.
         permissions: takes what it asked leave for, and what it was told.
+        enclosure: the sandbox that it runs in, or None.
         frozen: makes a context in which an agent in this process sees the documents' clock.
     """
 
@@ -79,6 +84,7 @@ class Start:
     frozen: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     permit: Callable[[PermissionRequest], tuple[bool, str] | None] | None = None
     permissions: list[Permission] = field(default_factory=list)
+    enclosure: Enclosure | None = None
 
     @property
     def model_url(self) -> str | None:
@@ -165,8 +171,10 @@ def _run_process(
         own_home=own_home,
         channel=start.task.channel is not None,
         scripted=start.model_url is not None,
+        enclosed=start.enclosure is not None and os.getuid() == 0,
     )
     given = {**environment, **launch.environment}
+    programs = start.settings.programs
     with contextlib.ExitStack() as closing:
         stderr = start.log
         if agent.dialect is not None:
@@ -183,6 +191,13 @@ def _run_process(
             task_directory=start.directory.path,
             home=home,
         )
+        if start.enclosure is not None:
+            spec = start.enclosure.around(
+                spec,
+                writable=(home,),
+                more=(agent.import_root, *(programs.folders if programs else ())),
+                listen=_served(start),
+            )
         work = functools.partial(
             supervise,
             timeout=timeout,
@@ -202,6 +217,13 @@ def _run_process(
     failed = channel_not_started(agent, start.directory.path, outcome)
     missing = _missing_variables(start, outcome, given)
     return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed, *missing))
+
+
+def _served(start: Start) -> dict[int, Callable[[socket], None]]:
+    """Return which ports of its loopback an agent without network needs, and who serves them."""
+    take = start.settings.model_listener
+    port = urlsplit(start.model_url or "").port
+    return {port: take} if take is not None and port else {}
 
 
 def _speak_acp(
@@ -298,6 +320,7 @@ def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -
         deadline_ms=task.deadline_ms,
         environ=environment,
         model_url=start.model_url,
+        enclosed=start.enclosure is not None and os.getuid() == 0,
     )
     try:
         return prepare(agent, request)

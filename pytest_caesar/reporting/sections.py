@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from caesar_agent.diagnostics import Diagnostic
     from pytest_caesar.recovery.evidence import Recovered
     from pytest_caesar.runs.run import Run
+    from pytest_caesar.sandboxes.invariants import SandboxUse
     from pytest_caesar.workspace.reconciliation import ReconciledPath
 
 LOG_LINES = 20
@@ -72,6 +73,7 @@ def run_section(run: Run) -> tuple[str, str]:
         _field("summary", one_line(run.report.summary, limit=2 * WIDTH)),
         *([_field("report", missing)] if (missing := missing_report(run)) else []),
         _field("process", process_line(run)),
+        *([_field("sandbox", sandbox_line(run.sandbox))] if run.sandbox else []),
         *([_place("played back", run.recording)] if run.recording else []),
         *_changes(run),
         *_commands(run),
@@ -133,6 +135,11 @@ def process_line(run: Run) -> str:
         )
         words.append(f"{len(outcome.leaked)} left behind and ended: {names}")
     return f"{outcome.status.replace('_', ' ')}, {', '.join(words)}, {outcome.duration_ms} ms"
+
+
+def sandbox_line(sandbox: SandboxUse) -> str:
+    """Say what a run was made in, and how much of it was proved."""
+    return f"{sandbox}; proved here: {', '.join(sandbox.held)}"
 
 
 def task_directory(run: Run) -> list[str]:

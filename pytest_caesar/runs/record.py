@@ -114,6 +114,17 @@ def run_as_json(run: Run) -> dict[str, Any]:
             if run.permissions
             else {}
         ),
+        **(
+            {
+                "sandbox": {
+                    "name": run.sandbox.name,
+                    "version": run.sandbox.version,
+                    "held": list(run.sandbox.held),
+                }
+            }
+            if run.sandbox
+            else {}
+        ),
         **({"gates": [gate.dump() for gate in run.gates]} if run.gates else {}),
         "children": [run_as_json(child) for child in run.children],
         "task_dir": str(run.task_dir),

@@ -22,6 +22,7 @@ from pytest_caesar.runs.judgement import judgement_findings
 from pytest_caesar.runs.permission import Permission
 from pytest_caesar.runs.ran_commands import Commands, ran
 from pytest_caesar.runs.run_reconciliation import RunReconciliation
+from pytest_caesar.sandboxes.invariants import SandboxUse
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.workspace.values import Observation, ObservedChange, Patch
 
@@ -36,7 +37,9 @@ REMARKS: Final = frozenset(
         "later-failure",
         "network-not-guaranteed",
         "no-credentials",
+        "own-sandbox-off",
         "program-not-watched",
+        "sandbox-weak",
         "tested-before-last-change",
         "uncommitted-work",
         "usage-contradicted",
@@ -125,6 +128,7 @@ class Run:
         children: what other agents did that this one asked for, in that order.
         permissions: what it asked leave for over ACP, and what it was told, in order.
         recording: where it was played back from, or None when the agent worked.
+        sandbox: in what it worked, and what was proved of that; None without a sandbox.
     """
 
     task: Task
@@ -154,6 +158,7 @@ class Run:
     children: tuple[Run, ...] = field(default=(), repr=False)
     recording: Path | None = field(default=None, repr=False)
     permissions: tuple[Permission, ...] = field(default=(), repr=False)
+    sandbox: SandboxUse | None = field(default=None, repr=False)
 
     @property
     def changes(self) -> tuple[ObservedChange, ...]:

@@ -25,6 +25,7 @@ from pytest_caesar.supervision import reaper
 from pytest_caesar.supervision.cancellation import listening
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Sequence
 
     from pytest_caesar.agents.target import AgentTarget
@@ -88,6 +89,7 @@ def make_orchestrator(
             model_url=_model_url(request),
             programs=_programs(request),
             model_witness=_model_witness(request),
+            model_listener=_model_listener(request),
             budget=_budget(session, request),
             prices=session.prices,
             extensions=session.hooks.extensions(),
@@ -113,6 +115,13 @@ def _model_witness(
         return None
     model: ScriptedModel = request.getfixturevalue("caesar_model")
     return model.witness
+
+
+def _model_listener(request: pytest.FixtureRequest) -> Callable[[socket.socket], None] | None:
+    if "caesar_model" not in request.fixturenames:
+        return None
+    model: ScriptedModel = request.getfixturevalue("caesar_model")
+    return model.listen_at
 
 
 def _budget(session: CaesarSession, request: pytest.FixtureRequest) -> Budget | None:

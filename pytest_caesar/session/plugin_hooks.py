@@ -21,6 +21,7 @@ ONCE = (
     "pytest_caesar_dialects",
     "pytest_caesar_catalogue",
     "pytest_caesar_agent",
+    "pytest_caesar_sandboxes",
     "pytest_caesar_gate",
     "pytest_caesar_secrets",
 )

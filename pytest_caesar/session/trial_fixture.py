@@ -154,6 +154,7 @@ class CaesarTrials:
                 fields=fields,
                 answers=data,
                 pass_env=self._session.settings.pass_env,
+                sandbox=self._session.settings.sandbox,
             )
             for number, part in parts.items()
         }

@@ -68,6 +68,7 @@ class Settings:
         start: folder that paths in ``agents`` start from, absolute.
         project: pytest's rootdir, whose ``[[agent]]`` entries count.
         subprocess: Python functions run in a process of their own.
+        sandbox: in what agents run, or None where nobody says it.
         pass_env: variables of this environment that agents may see.
         user_config: the user's own configuration layers are read.
         keep: every task directory is copied there, or None.
@@ -101,6 +102,7 @@ class Settings:
     start: Path
     project: Path
     subprocess: bool
+    sandbox: str | None
     pass_env: tuple[str, ...]
     user_config: bool
     keep: Path | None
@@ -179,6 +181,7 @@ def read_settings(config: pytest.Config) -> Settings:
         start=started if given else ini_folder,
         project=config.rootpath,
         subprocess=config.getoption("caesar_subprocess") or ini("caesar_subprocess"),
+        sandbox=config.getoption("caesar_sandbox") or ini("caesar_sandbox") or None,
         pass_env=tuple(dict.fromkeys(pass_env)),
         user_config=config.getoption("caesar_user_config"),
         keep=_folder(config, "--caesar-keep"),
@@ -365,6 +368,7 @@ def orchestrator_settings(settings: Settings, **more: Any) -> OrchestratorSettin
         agents_root=settings.project,
         runner=settings.runner,
         subprocess=settings.subprocess,
+        sandbox=settings.sandbox,
         **more,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -72,6 +72,25 @@ class InvalidArgumentError(AgentStartError):
 
 class SystemRefusedError(AgentStartError):
     """The system would not start another process: memory, processes or descriptors ran out."""
+
+
+class SandboxStartError(AgentStartError):
+    """The sandbox around the agent could not be made."""
+
+    @classmethod
+    def told(
+        cls, name: str, number: int, said: Sequence[bytes], *, program: str, cwd: Path
+    ) -> SandboxStartError:
+        """Return the error with what the sandbox's program said, or the system of it."""
+        words = readable(b" ".join(said).strip()) or (
+            os.strerror(number) if number else "it ended without a word"
+        )
+        return cls(
+            program=program,
+            cwd=str(cwd),
+            reason=f"the sandbox {name} could not be made ({words})",
+            remedy="`pytest-caesar doctor` says what works here; sandbox 'none' runs without.",
+        )
 
 
 def find_program(argv0: str, *, cwd: Path, env: Mapping[str, str]) -> str:

@@ -35,7 +35,13 @@ from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 from pytest_caesar.supervision.pace import interval, watched
 from pytest_caesar.supervision.processes import Process
 from pytest_caesar.supervision.reaper import GoneError, Reaper, ReaperError, shared_reaper
-from pytest_caesar.supervision.start_errors import check_arguments, explain, find_program
+from pytest_caesar.supervision.sandboxing import Sandboxing
+from pytest_caesar.supervision.start_errors import (
+    SandboxStartError,
+    check_arguments,
+    explain,
+    find_program,
+)
 
 GRACE: Final = 5.0
 """Seconds between SIGTERM and SIGKILL; the contract's reference gives as many."""
@@ -68,6 +74,7 @@ class ProcessSpec:
         task_directory: value of ``CAESAR_TASK_DIR``, by which strangers are recognised.
         home: a folder to remove with all in it should this process be gone before; None
             for none.
+        sandbox: in what it runs, or None.
     """
 
     argv: tuple[str, ...]
@@ -78,6 +85,7 @@ class ProcessSpec:
     stderr: int
     task_directory: Path
     home: Path | None = None
+    sandbox: Sandboxing | None = None
 
 
 def supervise(
@@ -133,6 +141,8 @@ def supervise(
         raise
     finally:
         run.release()
+        if spec.sandbox is not None:
+            spec.sandbox.close()
     return run.outcome()
 
 
@@ -169,7 +179,10 @@ class _Run:
             "timeout": float(self.timeout),
             "grace": self.grace,
             "home": b"" if spec.home is None else os.fsencode(spec.home),
+            "sandbox": [],
         }
+        if spec.sandbox is not None:
+            request |= spec.sandbox.request()
         # An earlier agent may have ended the reaper just now: then once more, with another one.
         ready = self._first_answer(request) or self._first_answer(request)
         if ready is None:
@@ -186,6 +199,11 @@ class _Run:
         """Raise what kept the agent from starting."""
         self.ended = answer
         spec = self.spec
+        if answer[1] == "sandbox":
+            assert spec.sandbox is not None
+            raise SandboxStartError.told(
+                spec.sandbox.name, answer[2], answer[3:], program=self.program, cwd=spec.cwd
+            )
         texts = (*spec.argv, *spec.env, *spec.env.values())
         raise explain(
             answer[1],
@@ -211,7 +229,8 @@ class _Run:
             ) from error
         try:
             self._reaper = shared_reaper(instead_of=self._reaper)
-            fds = (stdin, self.spec.stdout, self.spec.stderr)
+            outlets = self.spec.sandbox.outlets() if self.spec.sandbox else ()
+            fds = (stdin, self.spec.stdout, self.spec.stderr, *outlets)
             link = self._link = self._reaper.open(b"R", fds)
         except GoneError:
             return None
@@ -263,6 +282,8 @@ class _Run:
     def _ends_with(self, message: tuple[Any, ...]) -> bool:
         if message[0] == "started":
             self.agent = Process.of(message[1])
+            if self.spec.sandbox is not None:
+                self.spec.sandbox.take()
             return False
         if message[0] == "failed":
             self._refuse(message)

@@ -209,3 +209,21 @@ class UnrecordedWorkError(IsolationError):
     def message(self) -> str:
         """Say what was found, where, and what to do."""
         return f"the worktree {self.folder} was kept: {self.problem}."
+
+
+class SandboxedGitError(IsolationError):
+    """A repository cannot be shown to a sandbox in parts.
+
+    Attributes:
+        repository: its top level.
+    """
+
+    repository: str
+
+    def message(self) -> str:
+        """Say what was found, where, and what to do."""
+        return (
+            f"the repository at {printable(self.repository)} keeps its refs in the reftable "
+            "format, of which a sandbox cannot show a part. Run with sandbox 'none', or in a "
+            "clone whose refs are files (git clone --ref-format=files)."
+        )

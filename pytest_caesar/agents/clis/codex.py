@@ -49,6 +49,8 @@ CLI = KnownCli(
     # In the read-only sandbox an added folder is not writable, so it is not even added.
     write_args=("-s", "workspace-write", "--add-dir", "{{taskDir}}"),
     read_only_args=("-s", "read-only"),
+    # Landlock and a user namespace of its own: as root, neither works inside another sandbox.
+    enclosed_args=("-s", "danger-full-access"),
     network_args=("-c", "sandbox_workspace_write.network_access=true"),
     model_args=("-m", "{{model}}"),
     schema_args=("--output-schema", "{{schemaPath}}"),

@@ -141,6 +141,7 @@ class Nest:
             # What shows events may print, which an agent in this process would catch.
             on_event=None,
             model=None,
+            sandbox=parent.request.sandbox,
             agents_root=self.settings.agents_root or self.project,
         )
         child = self.make(

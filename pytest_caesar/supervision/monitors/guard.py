@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 
 from pytest_caesar.supervision.monitors.messages import Link
 from pytest_caesar.supervision.monitors.monitor import KILL_WAIT, ORPHAN_GRACE
 from pytest_caesar.supervision.monitors.process_tree import marked, quietly
 from pytest_caesar.supervision.monitors.waiting import LONGEST_POLL, drain, now, open_process, wait
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # the same without enum
 
 
 def guard(link: Link, parent: int, wake: int) -> None:

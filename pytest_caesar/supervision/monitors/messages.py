@@ -6,11 +6,15 @@ They are marshalled: both ends are the same interpreter, and one started the oth
 from __future__ import annotations
 
 import marshal
-import socket
 import struct
-from typing import Any
 
 from pytest_caesar.supervision.monitors.waiting import now, wait
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    import socket
+    from typing import Any
 
 _HEADER = struct.Struct("!I")
 

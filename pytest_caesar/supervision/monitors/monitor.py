@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-from typing import Any
 
 from pytest_caesar.files.removal import remove_folder
 from pytest_caesar.supervision.monitors.messages import Link
@@ -20,6 +18,14 @@ from pytest_caesar.supervision.monitors.process_tree import (
 )
 from pytest_caesar.supervision.monitors.starting import start
 from pytest_caesar.supervision.monitors.waiting import drain, now, open_process, wait
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    import signal
+    from typing import Any
+else:
+    import _signal as signal  # the same without enum
 
 SETTLE = 0.2
 """Seconds that helpers of an agent that ended by itself get to end too (a ``tee``, say)."""
@@ -39,13 +45,20 @@ _waitid: Any = getattr(os, "waitid", None)
 
 
 class Monitor:
-    """Watches one process tree until it is gone."""
+    """Watches one process tree until it is gone.
 
-    def __init__(self, link: Link, parent: int, wake: int) -> None:
+    Args:
+        link: to the harness.
+        parent: process id of the harness, or 0 where it cannot be seen.
+        wake: where SIGCHLD is noted.
+        alone: it is process 1, to whom every orphan falls.
+    """
+
+    def __init__(self, link: Link, parent: int, wake: int, *, alone: bool = False) -> None:
         self.link = link
         self.wake = wake
         self.me = os.getpid()
-        self.exact = become_subreaper()
+        self.exact = alone or become_subreaper()
         self.parent = parent
         self.harness = open_process(parent)
         self.agent = 0

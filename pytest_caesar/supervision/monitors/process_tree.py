@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 from pytest_caesar.supervision.monitors.waiting import now, wait
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Iterator
+    from typing import Any
+else:
+    import _signal as signal  # the same without enum
 
 MAX_NAME = 1024
 """Bytes of a command line that are read to name a process."""

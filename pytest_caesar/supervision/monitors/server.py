@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sys
-from typing import Any, NoReturn
 
 from pytest_caesar.supervision.monitors.guard import guard
 from pytest_caesar.supervision.monitors.messages import Link
@@ -31,6 +30,11 @@ from pytest_caesar.supervision.monitors.waiting import (
     open_process,
     wait,
 )
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 START = (
     "import sys; sys.path.append(sys.argv[3]); "
@@ -85,7 +89,7 @@ def serve(control: socket.socket, parent: int) -> None:
 
 def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     try:
-        kind, fds, _, _ = socket.recv_fds(control, 1, 4)
+        kind, fds, _, _ = socket.recv_fds(control, 1, 5)
     except OSError:
         return b"", []
     for fd in fds:
@@ -103,7 +107,11 @@ def _serve_one(control: socket.socket, kind: bytes, fds: list[int], parent: int)
             guard(link, parent, wake)
         else:
             request = link.receive(60.0)
-            if request is not None:
+            if request is not None and request["sandbox"]:
+                from pytest_caesar.supervision.monitors.relay import Relay  # noqa: PLC0415 - seldom
+
+                Relay(link, parent, wake).run(request, fds[1:])
+            elif request is not None:
                 Monitor(link, parent, wake).run(request, *fds[1:4])
         os._exit(0)
     finally:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
-from typing import Any
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    import signal
+    from typing import Any
+else:
+    import _signal as signal  # the same without enum
 
 DEAF = (
     "SIGINT",

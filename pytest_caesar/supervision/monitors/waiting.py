@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import time
-from typing import Any
+
+TYPE_CHECKING = False  # without importing typing
+
+if TYPE_CHECKING:
+    import signal
+    from typing import Any
+else:
+    import _signal as signal  # the same without enum
 
 LONGEST_POLL = 3600.0
 """Seconds of one wait, so that a deadline in years does not overflow ``poll``."""

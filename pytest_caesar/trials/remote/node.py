@@ -74,7 +74,7 @@ def carry_out(parcel: Parcel, cancelled: Callable[[], bool] = lambda: False) -> 
         orchestrator = Orchestrator(
             _agent(parcel, root),
             project=_unpack(parcel, root / "repo").path,
-            settings=OrchestratorSettings(pass_env=parcel.pass_env),
+            settings=OrchestratorSettings(pass_env=parcel.pass_env, sandbox=parcel.sandbox),
             new_id=_ids(parcel.task_id),
             answers=_answers(parcel),
         )

@@ -41,6 +41,7 @@ class Parcel:
         objective, fields: as ``delegate`` takes them.
         answers: scripted answers as data, or None without a return channel.
         pass_env: names of variables that the node must have, and the agent sees.
+        sandbox: in what the agent runs there, as ``OrchestratorSettings`` has it.
     """
 
     number: int
@@ -55,6 +56,7 @@ class Parcel:
     fields: Mapping[str, Any]
     answers: tuple[Mapping[str, Any], ...] | None
     pass_env: tuple[str, ...] = ()
+    sandbox: str | None = None
 
 
 def own_version() -> str:

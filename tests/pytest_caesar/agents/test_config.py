@@ -154,7 +154,8 @@ def test_a_role_replaces_a_built_in_one_whole() -> None:
             "[policy]\nmax_dept = 1\n",
             "config.toml:2: policy.max_dept: unknown key; known are allowed, denied, max_parallel, "
             "default_isolation, default_mode, default_network, default_timeout, allow_recursion, "
-            'allow_inplace_write, max_depth; did you mean "max_depth"?',
+            "allow_inplace_write, max_depth, sandbox, "
+            'sandbox_read, sandbox_write, hide; did you mean "max_depth"?',
             id="unknown-key",
         ),
         pytest.param(
