@@ -331,7 +331,9 @@ FLAWS: Mapping[str, Flaw] = {
     ),
     "QUESTIONS-003": Flaw(scenario="asks", steps=(ASK, *BROKEN)),
     "QUESTIONS-004": Flaw(scenario="asks", steps=(ASK, fake.report("success", "I said yes."))),
-    "QUESTIONS-005": Flaw(scenario="silence", steps=(ASK, *BROKEN)),
+    "QUESTIONS-005": Flaw(
+        scenario="silence", steps=(fake.ask("Keep it?", ["yes", "no"], timeout=0.3), *BROKEN)
+    ),
     "QUESTIONS-006": broken("no channel"),
     "QUESTIONS-007": Flaw(
         scenario="asks",

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
-from pytest_caesar.agents.target import AgentTarget
 from pytest_caesar.conformance.judgement import Judgement
 from pytest_caesar.conformance.judging import CHECKS, judge
 from pytest_caesar.conformance.profile import NO_PROFILE, Profile
@@ -36,7 +36,7 @@ from tests.pytest_caesar.conformance.flaws import (
     right,
     shell,
 )
-from tests.pytest_caesar.conformance.proof import SETTINGS
+from tests.pytest_caesar.conformance.proof import SETTINGS, Proof, proof
 from tests.pytest_caesar.supervision.supervising import eventually
 
 fake = FakeAgents
@@ -55,23 +55,18 @@ IGNORING = replace(
 )
 
 
-class Part(ScenarioCache):
-    """A cache whose agent does right, but for what it does in some scenarios."""
+class Parts(Protocol):
+    """Return a cache whose agent does wrong in some scenarios."""
 
-    wrong: Mapping[str, Steps]
-
-    def agent_for(self, scenario: str) -> AgentTarget:
-        assert isinstance(self.folder, Path)
-        steps = self.wrong.get(scenario, right(scenario))
-        return FakeAgents(self.folder / "agents" / scenario)(*steps)
+    def __call__(self, wrong: Mapping[str, Steps], profile: Profile = PROFILE) -> Proof: ...
 
 
-def part(folder: Path, wrong: Mapping[str, Steps], profile: Profile = PROFILE) -> Part:
-    cache = Part(
-        agent=FakeAgents(folder)(), profile=profile, folder=folder, settings=SETTINGS, repeats=1
-    )
-    cache.wrong = wrong
-    return cache
+@pytest.fixture
+def part(tmp_path_factory: pytest.TempPathFactory, right_one: Proof) -> Parts:
+    def parts(wrong: Mapping[str, Steps], profile: Profile = PROFILE) -> Proof:
+        return proof(tmp_path_factory.mktemp("part"), wrong, profile=profile, rest=right_one)
+
+    return parts
 
 
 def judged(cache: ScenarioCache, *scenarios: str) -> dict[str, Judgement]:
@@ -125,16 +120,16 @@ def changed(path: str, action: str) -> Steps:
         "nulls",
     ],
 )
-def test_what_is_allowed_fails_nothing(steps: Steps, tmp_path: Path) -> None:
-    judgements = judged(part(tmp_path, {"plain": steps}, IGNORING), "plain")
+def test_what_is_allowed_fails_nothing(steps: Steps, part: Parts) -> None:
+    judgements = judged(part({"plain": steps}, IGNORING), "plain")
 
     assert failures(judgements) == set()
 
 
-def test_a_change_that_was_told_once_and_never_made_is_found(tmp_path: Path) -> None:
+def test_a_change_that_was_told_once_and_never_made_is_found(part: Parts) -> None:
     steps = (*WORK, *TOLD, *changed("README.md", "modified"), FINISHED, REPORT)
 
-    assert failures(judged(part(tmp_path, {"plain": steps}), "plain")) == {"EVENTS-008"}
+    assert failures(judged(part({"plain": steps}), "plain")) == {"EVENTS-008"}
 
 
 @pytest.mark.parametrize(
@@ -175,8 +170,8 @@ def test_a_change_that_was_told_once_and_never_made_is_found(tmp_path: Path) -> 
         "a log begun anew",
     ],
 )
-def test_one_fault_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None:
-    assert failures(judged(part(tmp_path, {"plain": steps}), "plain", "deadline")) == {name}
+def test_one_fault_is_told_once(steps: Steps, name: str, part: Parts) -> None:
+    assert failures(judged(part({"plain": steps}), "plain", "deadline")) == {name}
 
 
 @pytest.mark.parametrize(
@@ -209,23 +204,23 @@ def test_one_fault_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None
     ],
     ids=["no question", "its own answer"],
 )
-def test_one_fault_of_asking_is_told_once(steps: Steps, name: str, tmp_path: Path) -> None:
-    assert failures(judged(part(tmp_path, {"asks": steps}), "asks")) == {name}
+def test_one_fault_of_asking_is_told_once(steps: Steps, name: str, part: Parts) -> None:
+    assert failures(judged(part({"asks": steps}), "asks")) == {name}
 
 
-def test_who_ignores_sigterm_is_told_so_once(tmp_path: Path) -> None:
-    cache = part(tmp_path, {"deadline": (*TOLD, fake.ignore(), fake.hang())})
+def test_who_ignores_sigterm_is_told_so_once(part: Parts) -> None:
+    cache = part({"deadline": (*TOLD, fake.ignore(), fake.hang())})
 
     assert failures(judged(cache, "deadline")) == {"PROCESS-004"}
 
 
-def test_what_strays_in_every_task_is_told_once(tmp_path: Path) -> None:
+def test_what_strays_in_every_task_is_told_once(part: Parts) -> None:
     wrong = {
         name: (STRAY, *right(name)[:-1], fake.report(changes=[OUT], **FULL))
         for name in ("plain", "together", "foreign git")
     }
 
-    judgements = judged(part(tmp_path, wrong), *wrong)
+    judgements = judged(part(wrong), *wrong)
 
     assert failures(judgements) == {"CHANGES-006"}
 
@@ -235,37 +230,36 @@ def test_what_strays_in_every_task_is_told_once(tmp_path: Path) -> None:
     ["echo {}", 'echo "working on {}"', "echo 'working on {}'", "{}", "cat <<TEXT\n{}\nTEXT\n"],
     ids=["unquoted", "double quotes", "single quotes", "as a command", "here document"],
 )
-def test_text_that_is_pasted_into_a_shell_is_found_out(command: str, tmp_path: Path) -> None:
+def test_text_that_is_pasted_into_a_shell_is_found_out(command: str, part: Parts) -> None:
     read = 'import json, os; print(json.load(open(os.environ["CAESAR_TASK_FILE"]))["objective"])'
     pasting = (
         f"import os, subprocess, sys; text = subprocess.check_output([sys.executable, '-c', {read!r}], "
         f"text=True); subprocess.run(['sh', '-c', {command!r}.replace('{{}}', text)])"
     )
     steps = (fake.run(sys.executable, "-c", pasting), *RIGHT)
-    cache = part(tmp_path, {"hostile text": steps})
+    cache = part({"hostile text": steps})
 
     assert failures(judged(cache, "hostile text")) == {"TASK-006"}
 
 
-def test_who_takes_on_an_unknown_version_is_told_so_once(tmp_path: Path) -> None:
-    judgements = judged(part(tmp_path, {"unknown version": (WRITE, REPORT)}), "unknown version")
+def test_who_takes_on_an_unknown_version_is_told_so_once(part: Parts) -> None:
+    judgements = judged(part({"unknown version": (WRITE, REPORT)}), "unknown version")
 
     assert failures(judgements) == {"TASK-009"}
 
 
-def test_whose_events_always_name_another_task_is_told_once(tmp_path: Path) -> None:
+def test_whose_events_always_name_another_task_is_told_once(part: Parts) -> None:
     steps = (*WORK, fake.event("message", text="hi", task_id="t_other"), *TOLD, REPORT)
 
-    judgements = judged(
-        part(tmp_path, dict.fromkeys(("plain", "together"), steps)), "plain", "together"
-    )
+    judgements = judged(part(dict.fromkeys(("plain", "together"), steps)), "plain", "together")
 
     assert failures(judgements) == {"EVENTS-003"}
 
 
-def test_who_uses_an_offered_channel_is_not_put_off_by_it(tmp_path: Path) -> None:
+def test_who_uses_an_offered_channel_is_not_put_off_by_it(part: Parts) -> None:
     blocked = fake.report("blocked", "Which?", questions=[{"id": "q", "question": "A or B?"}])
-    cache = part(tmp_path, {"offered channel": (ASK, blocked)})
+    asks = fake.ask("Keep the old behaviour?", ["yes", "no"], timeout=0.3)
+    cache = part({"offered channel": (asks, blocked)})
 
     judgement = judge(REQUIREMENTS["TASK-008"], cache)
 
@@ -278,22 +272,22 @@ def test_who_needs_the_context_of_its_profile_may_say_so_where_it_is_absent(tmp_
     with_context = replace(alone, context="The parser fails on empty input.")
 
     judgements = [
-        judge(REQUIREMENTS["TASK-002"], part(tmp_path / name, wrong, profile))
+        judge(REQUIREMENTS["TASK-002"], proof(tmp_path / name, wrong, profile=profile))
         for name, profile in {"with": with_context, "without": alone}.items()
     ]
 
     assert [judgement.outcome for judgement in judgements] == ["passed", "failed"]
 
 
-def test_adding_to_what_the_user_wrote_does_away_with_nothing(tmp_path: Path) -> None:
+def test_adding_to_what_the_user_wrote_does_away_with_nothing(part: Parts) -> None:
     added = (WRITE, fake.write("notes-of-the-user.txt", "And more.\n", append=True), fake.report())
 
-    judgement = judge(REQUIREMENTS["CHANGES-010"], part(tmp_path, {"in place": added}))
+    judgement = judge(REQUIREMENTS["CHANGES-010"], part({"in place": added}))
 
     assert judgement.outcome == "passed"
 
 
-def test_an_agent_may_have_another_one_do_a_part_of_its_task(tmp_path: Path) -> None:
+def test_an_agent_may_have_another_one_do_a_part_of_its_task(tmp_path: Path, part: Parts) -> None:
     """The policy of the kit lets it, or nothing could be seen of how deep the other one is."""
     helper = FakeAgents(tmp_path / "helper")(fake.report())
     asking = (shell(HAND_ON), fake.report())
@@ -301,7 +295,7 @@ def test_an_agent_may_have_another_one_do_a_part_of_its_task(tmp_path: Path) -> 
     (tmp_path / ".caesar" / "config.toml").write_text(
         f'[[agent]]\nid = "helper"\nbin = "{helper.argv[0]}"\nargs = ["{{{{prompt}}}}"]\n'
     )
-    cache = part(tmp_path, {"delegates": asking})
+    cache = part({"delegates": asking})
     cache.settings = replace(SETTINGS, agents_root=tmp_path)
 
     judgement = judge(REQUIREMENTS["DEPTH-002"], cache)
@@ -321,7 +315,7 @@ def test_an_agent_that_does_not_end_is_waited_for_once(
 
     monkeypatch.setattr("pytest_caesar.conformance.scenario_cache.ScenarioRunner", Watched)
     hanging = (*RIGHT, fake.hang())
-    cache = part(tmp_path, {"plain": hanging, "deep": hanging})
+    cache = proof(tmp_path, {"plain": hanging, "deep": hanging})
     cache.settings = replace(SETTINGS, linger=2 * SHORT_LINGER)
 
     judged(cache, "deep")
@@ -331,9 +325,9 @@ def test_an_agent_that_does_not_end_is_waited_for_once(
 
 
 @pytest.mark.parametrize("name", ["CHANGES-011", "SURROUNDINGS-008"])
-def test_who_does_away_with_the_project_is_to_blame(name: str, tmp_path: Path) -> None:
+def test_who_does_away_with_the_project_is_to_blame(name: str, part: Parts) -> None:
     scenario = CHECKS[name].scenario
-    cache = part(tmp_path, {scenario: (REPORT, shell('rm -rf "${PWD%%/.caesar/*}"'))})
+    cache = part({scenario: (REPORT, shell('rm -rf "${PWD%%/.caesar/*}"'))})
 
     judgement = judge(REQUIREMENTS[name], cache)
 
@@ -341,10 +335,10 @@ def test_who_does_away_with_the_project_is_to_blame(name: str, tmp_path: Path) -
     assert "did away with the whole project" in judgement.message
 
 
-def test_folders_without_bottom_outside_the_workspace_are_looked_through(tmp_path: Path) -> None:
+def test_folders_without_bottom_outside_the_workspace_are_looked_through(part: Parts) -> None:
     digging = "import os\nos.chdir('../../..')\nfor _ in range(1100): os.mkdir('d'); os.chdir('d')"
     deep = fake.run(sys.executable, "-c", digging)
-    cache = part(tmp_path, {"plain": (*RIGHT[:-1], deep, RIGHT[-1])})
+    cache = part({"plain": (*RIGHT[:-1], deep, RIGHT[-1])})
 
     judgement = judge(REQUIREMENTS["REPORT-001"], cache)
 
@@ -371,9 +365,9 @@ def nth(*numbers: int, of: str) -> Step:
     ids=["the odd side", "the plain side", "a report at all", "the plain task"],
 )
 def test_who_varies_is_blamed_for_that_alone(
-    tmp_path: Path, wrong: Mapping[str, Steps], requirement: str
+    part: Parts, wrong: Mapping[str, Steps], requirement: str
 ) -> None:
-    cache = part(tmp_path, wrong)
+    cache = part(wrong)
 
     judgement = judge(REQUIREMENTS[requirement], cache)
     twice = judge(REQUIREMENTS["PROCESS-012"], cache)
@@ -386,7 +380,7 @@ def test_who_varies_is_blamed_for_that_alone(
 
 
 def test_a_scenario_that_is_forgotten_is_carried_out_again(tmp_path: Path) -> None:
-    cache = part(tmp_path, {})
+    cache = proof(tmp_path)
     before = cache.run_of("read-only")
 
     cache.forget("read-only")
@@ -396,7 +390,7 @@ def test_a_scenario_that_is_forgotten_is_carried_out_again(tmp_path: Path) -> No
 
 
 def test_what_is_carried_out_ahead_is_handed_on_where_it_is_looked_at(tmp_path: Path) -> None:
-    cache = part(tmp_path, {})
+    cache = proof(tmp_path)
     cache.ahead = ["read-only", "deep"]
     assert cache.plain.handed_in
 
@@ -408,7 +402,7 @@ def test_what_is_carried_out_ahead_is_handed_on_where_it_is_looked_at(tmp_path: 
 
 def test_what_is_carried_out_ahead_ends_with_the_session(tmp_path: Path) -> None:
     waiting = tmp_path / "waiting"
-    cache = part(tmp_path, {"deep": (shell(f"touch {waiting}"), fake.hang())})
+    cache = proof(tmp_path, {"deep": (shell(f"touch {waiting}"), fake.hang())})
     cache.ahead = ["deep"]
     assert cache.plain.handed_in
     assert eventually(waiting.exists)
@@ -465,12 +459,16 @@ ON_STOP = fake.on_signal("SIGTERM", *TOLD, fake.report("failed", "Stopped."), fa
     ids=["waits", "answers itself", "on SIGTERM", "finished", "question", "next step", "answer"],
 )
 def test_what_only_looks_right_is_found_out(
-    scenario: str, steps: Steps, name: str, words: str, tmp_path: Path, right_one: ScenarioCache
+    scenario: str,
+    steps: Steps,
+    name: str,
+    words: str,
+    part: Parts,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cache = part(tmp_path, {scenario: steps})
+    monkeypatch.setattr("pytest_caesar.conformance.scenario_runner.SILENCE", 4.0)
+    cache = part({scenario: steps})
     cache.repeats = 0
-    for other in {"plain", "asks"} - {scenario}:
-        cache.take(other, right_one.run_of(other))
 
     judgement = judge(REQUIREMENTS[name], cache)
 
@@ -478,13 +476,13 @@ def test_what_only_looks_right_is_found_out(
     assert words in judgement.message
 
 
-def test_a_report_that_is_a_link_is_advised_against_and_not_failed(tmp_path: Path) -> None:
+def test_a_report_that_is_a_link_is_advised_against_and_not_failed(part: Parts) -> None:
     link = shell('echo "{}" > real.json; ln -s "$PWD/real.json" "$CAESAR_REPORT_PATH"')
     folder = shell('mkdir "$CAESAR_REPORT_PATH"')
 
     outcomes = []
-    for kind, step in {"link": link, "folder": folder}.items():
-        cache = part(tmp_path / kind, {"plain": (step,)})
+    for step in (link, folder):
+        cache = part({"plain": (step,)})
         outcomes += [
             judge(REQUIREMENTS[name], cache).outcome for name in ("REPORT-001", "REPORT-005")
         ]
@@ -496,7 +494,7 @@ def test_without_a_profile_one_that_cannot_do_the_task_of_the_kit_is_told_what_t
     tmp_path: Path,
 ) -> None:
     cannot = (fake.report("failed", "I only fix parsers."), fake.exit(1))
-    cache = part(tmp_path, {"plain": cannot, "deep": cannot}, Profile())
+    cache = proof(tmp_path, {"plain": cannot, "deep": cannot}, profile=Profile())
 
     judgement = judge(REQUIREMENTS["DEPTH-001"], cache)
 

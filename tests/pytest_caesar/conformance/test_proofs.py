@@ -14,7 +14,7 @@ from pytest_caesar.conformance.requirements import EVERY, REQUIREMENTS, TITLES, 
 from pytest_caesar.conformance.scenario_cache import ScenarioCache
 from pytest_caesar.fake_agent.agent import FakeAgents, Step
 from tests.pytest_caesar.conformance.flaws import FLAWS, PROFILE, RIGHT, TESTED, Flaw, ran
-from tests.pytest_caesar.conformance.proof import SETTINGS, Proof, proof
+from tests.pytest_caesar.conformance.proof import SETTINGS, Proof, flawed, proof
 
 ROOT_ONLY = {"SURROUNDINGS-004": "root may write everywhere"} if os.geteuid() == 0 else {}
 
@@ -44,7 +44,7 @@ def test_a_right_agent_passes(contract: str, right_one: Proof, right_at_units: P
 def test_commands_that_were_seen_to_end_as_declared_pass(tmp_path: Path) -> None:
     flaw = Flaw(steps=(ran(0), *RIGHT[:-1], TESTED), dialect="codex")
 
-    assert judge(EVERY["REPORT-016"], proof(tmp_path, flaw)).outcome == "passed"
+    assert judge(EVERY["REPORT-016"], flawed(tmp_path, flaw)).outcome == "passed"
 
 
 @pytest.mark.parametrize("name", FLAWS)
@@ -54,15 +54,10 @@ def test_a_wrong_one_is_caught_by_this_check_and_by_no_other(
     if name in ROOT_ONLY:
         pytest.skip(ROOT_ONLY[name])
     flaw = FLAWS[name]
-    cache = proof(tmp_path, flaw)
+    of_unit = EVERY[name].contract == "va"
+    cache = flawed(tmp_path, flaw, rest=right_at_units if of_unit else right_one)
+    cache.base = "unit" if of_unit else "plain"
     cache.repeats = int(name in ("PROCESS-012", "UNIT-003"))
-    others = {"plain", "hostile text", "silence"}
-    if EVERY[name].contract == "va":
-        right_one, cache.base, others = right_at_units, "unit", {"unit"}
-    for other in others - {flaw.scenario}:
-        # Carried out once for all of them, by an agent that does right.
-        if flaw.scenario != cache.base:
-            cache.take(other, right_one.run_of(other))
 
     judgements = {
         other: judge(EVERY[other], cache)
@@ -103,8 +98,7 @@ def test_without_the_server_of_the_channel_no_agent_is_to_blame(
     tmp_path: Path, right_one: Proof, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    cache = proof(tmp_path, FLAWS["QUESTIONS-001"])
-    cache.take("plain", right_one.plain)
+    cache = flawed(tmp_path, FLAWS["QUESTIONS-001"], rest=right_one)
 
     with pytest.raises(NoServerError, match=r"pip install 'pytest-caesar\[mcp\]'"):
         judge(EVERY["QUESTIONS-001"], cache)
@@ -120,9 +114,8 @@ def test_without_the_server_of_the_channel_no_agent_is_to_blame(
 def test_a_known_cli_is_not_asked_about_what_it_is_not_given(
     tmp_path: Path, right_one: Proof, requirement: str, reason: str
 ) -> None:
-    cache = proof(tmp_path)
+    cache = proof(tmp_path, rest=right_one)
     cache.agent = replace(FakeAgents(tmp_path)(), cli="codex")
-    cache.take("plain", right_one.plain)
 
     judgement = judge(EVERY[requirement], cache)
 
@@ -130,9 +123,7 @@ def test_a_known_cli_is_not_asked_about_what_it_is_not_given(
 
 
 def test_what_fails_in_any_locale_is_told_once(tmp_path: Path, right_one: Proof) -> None:
-    cache = proof(tmp_path, FLAWS["TASK-005"])
-    cache.take("plain", right_one.plain)
-    cache.take("C locale", right_one.run_of("C locale"))
+    cache = flawed(tmp_path, FLAWS["TASK-005"], rest=right_one)
 
     judgement = judge(EVERY["SURROUNDINGS-003"], cache)
 
