@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,7 +61,9 @@ def _no_deep_folders_left(
     yield
     base = tmp_path_factory.getbasetemp()
     if not request.session.testsfailed:
-        remove_tree(base)
+        # Half a million files are gone in half the time of ours.
+        subprocess.run(["rm", "-rf", "--", str(base)], check=False, capture_output=True)
+        remove_tree(base)  # with what rm was not let into
         return
     allowed = len(base.parts) + DEEP
     below = walk(base, enter=lambda entry: entry.path.count(os.sep) < allowed)

@@ -276,6 +276,19 @@ def test_the_policy_stops_what_the_escaping_would_let_through(
     assert server.asked == []
 
 
+THIN_OUT = """
+const kind = one => `${one.tagName} ${one.className} ${one.querySelectorAll("*").length}`;
+document.querySelectorAll("*").forEach(parent => {
+  const seen = {};
+  [...parent.children].forEach(one => {
+    seen[kind(one)] = (seen[kind(one)] || 0) + 1;
+    if (seen[kind(one)] > 10) one.remove();
+  });
+});
+"""
+"""Leaves ten lines of a kind where there are hundreds: they differ in their words alone."""
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 320), ("dark", 800), ("light", 2000)])
 def test_it_is_accessible_and_fits(
     browser: Any, tmp_path: Path, everything_page: str, scheme: str, width: int
@@ -286,6 +299,7 @@ def test_it_is_accessible_and_fits(
     )
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate(THIN_OUT)
     axe = importlib.resources.files("axe_playwright_python") / "axe.min.js"
     page.evaluate(axe.read_text("utf-8"))
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
@@ -328,7 +342,8 @@ def test_a_thousand_runs_fit_into_eight_megabytes_and_work(browser: Any, tmp_pat
     page.fill("#filter", "[777]")
     assert page.inner_text("#shown") == "1 of 1000 shown"
     page.locator("#tests tbody tr:visible a").click()
-    page.locator("text=Fix the parser on empty input >> visible=true").first.wait_for()
+    opened_one = "#details > .case[open]"  # or each text of the page is looked at
+    page.locator(f"{opened_one} >> text=Fix the parser on empty input >> visible=true").wait_for()
 
 
 def test_a_page_without_anything_says_so(browser: Any, tmp_path: Path) -> None:
