@@ -1,6 +1,7 @@
 # make demo   set up and run the main job: the example agents under pytest --caesar-agent
 # make test   set up and pass the tests
 # make test-fast  what a change of the pure core needs: documents, recovery, statistics
+# make test-sandbox  the tests of hostile agents once more, each agent in bubblewrap
 # make test-failed  what failed the last time once more, alone
 # make check  lint, types and import contracts
 # make coverage  the tests once more, with branch coverage of packages and their processes
@@ -15,7 +16,7 @@ BIN   := $(VENV)/bin
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup demo test test-fast test-failed check coverage bench docs clis clean
+.PHONY: setup demo test test-fast test-sandbox test-failed check coverage bench docs clis clean
 
 setup: $(READY)
 
@@ -48,6 +49,13 @@ SLOW := tests/caesar_agent/documents/test_agreement.py \
   tests/pytest_caesar/recovery/test_matrix.py tests/pytest_caesar/recovery/test_linearity.py
 test-fast: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(FAST) $(addprefix --ignore=,$(SLOW))
+
+ORCHESTRATOR := tests/pytest_caesar/orchestrator
+HOSTILE := tests/pytest_caesar/supervision $(ORCHESTRATOR)/test_hostile_task_directory.py \
+  $(ORCHESTRATOR)/test_delegation.py $(ORCHESTRATOR)/test_delegation_decisions.py \
+  $(ORCHESTRATOR)/test_known_clis.py
+test-sandbox: setup
+	CAESAR_TEST_SANDBOX=bubblewrap $(BIN)/python -m pytest -q -n $(WORKERS) $(HOSTILE)
 
 test-failed: setup
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures=none

@@ -144,7 +144,7 @@ class Enclosure:
         hidden = [path for path in (*hidden_paths(home), *self.hide) if path not in mine]
         return View(
             temporary=temporary,
-            writable=tuple(dict.fromkeys((*tree, *mine, *own))),
+            writable=tuple(path for path in dict.fromkeys((*tree, *mine, *own)) if path.exists()),
             read_only=tuple(path for path in closed if path.exists()),
             readable=tuple(path for path in needed if path.exists() and not covered(path)),
             hidden=tuple(dict.fromkeys(Path(os.path.realpath(path)) for path in hidden)),

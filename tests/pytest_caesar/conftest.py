@@ -12,11 +12,30 @@ import pytest_caesar.gates.judging
 import pytest_caesar.gates.messages  # noqa: F401
 
 # Imported here once: each inner run forgets what it imported itself.
+from pytest_caesar.agents.config_values import PolicyConfig
+from pytest_caesar.agents.target import FunctionAgent
 from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.workspace.repository import Repository
-from tests.pytest_caesar.supervision.supervising import Bench
+from tests.pytest_caesar.sandboxes.otherwise import OTHERWISE_INSIDE
+from tests.pytest_caesar.supervision.supervising import SANDBOX, Bench
+
+if SANDBOX:
+    for kind, given in (
+        (PolicyConfig, {"sandbox": SANDBOX}),
+        (FunctionAgent, {"subprocess": True}),
+    ):
+        kind.__init__.__kwdefaults__.update(given)  # type: ignore[misc]
+
+
+@pytest.hookimpl
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what cannot be the same in a sandbox, where tests run in one."""
+    for item in items if SANDBOX else ():
+        name = getattr(item, "originalname", item.name)
+        if name in OTHERWISE_INSIDE:
+            item.add_marker(pytest.mark.skip(reason=OTHERWISE_INSIDE[name]))
 
 
 @pytest.fixture

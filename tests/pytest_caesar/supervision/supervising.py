@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from caesar_agent.clock import monotonic, pause
+from pytest_caesar.sandboxes.choice import proof_of
+from pytest_caesar.sandboxes.enclosure import Enclosure
+from pytest_caesar.supervision import processes
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.processes import Process
 from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
+
+SANDBOX = os.environ.get("CAESAR_TEST_SANDBOX", "")
+"""In what the programs of these tests run; "" for nothing."""
 
 CHILDREN = Path(__file__).parent / "children"
 PATIENCE = 20.0
@@ -53,7 +59,7 @@ class Bench:
             task_directory=self.task_directory,
         )
         return supervise(
-            spec,
+            sandboxed(spec) if SANDBOX else spec,
             timeout=timeout,
             grace=grace,
             linger=linger,
@@ -80,7 +86,25 @@ class Bench:
         return [int(word) for word in noted.read_text().split()] if noted.exists() else []
 
     def living(self) -> list[int]:
+        if SANDBOX:  # ids inside are others than outside
+            mark = "CAESAR_TASK_DIR", str(self.task_directory)
+            return [process.pid for process in processes.carrying(*mark)]
         return [pid for pid in self.pids() if is_alive(pid)]
+
+
+def sandboxed(spec: ProcessSpec) -> ProcessSpec:
+    """Return what runs a program of a bench in a sandbox."""
+    proof = proof_of(SANDBOX)
+    folder = spec.task_directory.parent / "sandbox"
+    folder.mkdir(exist_ok=True)
+    enclosure = Enclosure(
+        proof=proof,
+        folder=folder,
+        workspace=spec.cwd,
+        task_dir=spec.task_directory,
+        network=True,
+    )
+    return enclosure.around(spec)
 
 
 def is_alive(pid: int) -> bool:
