@@ -6,6 +6,7 @@ import compileall
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,7 +29,13 @@ DEEP = 100
 
 
 def pytest_configure() -> None:
-    """Let tests of signals run under nohup or in the background of a shell, which ignore these."""
+    """Let tests of signals run under nohup or in the background of a shell, which ignore these.
+
+    And let workers and inner runs keep what they compile, or each of them does it again: pytest
+    rewrites every module of every plugin.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

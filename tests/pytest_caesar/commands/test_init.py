@@ -13,6 +13,16 @@ import pytest
 from pytest_caesar.cli import main
 from pytest_caesar.commands.starter_files import AGENTS, LANGUAGES
 
+ALONE = (
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:anyio",
+    "-p",
+    "no:hypothesispytest",
+    "-p",
+    "no:randomly",
+)
 HIDDEN = {"CI", "GITHUB_ACTIONS", "PYTEST_ADDOPTS"}
 
 
@@ -22,7 +32,7 @@ def passes(folder: Path, *options: str) -> None:
         for name, value in os.environ.items()
         if name not in HIDDEN and not name.startswith("PYTEST_XDIST")
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", "-q", *ALONE, *options]
     done = subprocess.run(
         command,
         cwd=folder,

@@ -8,9 +8,7 @@ import pytest
 import pytest_caesar.conformance.collection
 import pytest_caesar.session.fixtures  # noqa: F401
 from tests.pytest_caesar.conformance.proof import Proof, proof
-from tests.pytest_caesar.plugin.running import Runs
-
-QUIET = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--strict-markers")
+from tests.pytest_caesar.plugin.running import QUIET, Runs
 
 
 @pytest.fixture

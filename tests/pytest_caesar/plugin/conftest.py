@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import tblib.pickling_support  # noqa: F401 - what it registers with copyreg outlives an inner run
 
 # Imported here once: each inner run forgets what it imported itself.
 import pytest_caesar.reporting.explanations.comparison

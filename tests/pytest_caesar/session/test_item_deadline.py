@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pytest_caesar.session.item_deadline import seconds_left
 from pytest_caesar.supervision.time_left import MARGIN, SHORTEST, fit
 
+ALONE = ("-p", "no:caesar", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:randomly")
 SECONDS = st.floats(min_value=0.001, max_value=1e9)
 
 
@@ -62,12 +63,12 @@ def test_what_is_left_of_a_test_is_known_while_it_runs(
             assert seconds_left() is None
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:caesar", f"--timeout-method={method}")
+    result = pytester.runpytest_subprocess(*ALONE, f"--timeout-method={method}")
     result.assert_outcomes(passed=2)
 
 
 def test_without_pytest_timeout_nothing_is_missed(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("pytest_plugins = ['pytest_caesar.session.item_deadline']")
     pytester.makepyfile("def test_it(): pass")
-    result = pytester.runpytest_subprocess("-p", "no:caesar", "-p", "no:timeout", "--strict-config")
+    result = pytester.runpytest_subprocess(*ALONE, "-p", "no:timeout", "--strict-config")
     result.assert_outcomes(passed=1)
