@@ -26,7 +26,7 @@ if SANDBOX:
         (PolicyConfig, {"sandbox": SANDBOX}),
         (FunctionAgent, {"subprocess": True}),
     ):
-        kind.__init__.__kwdefaults__.update(given)  # type: ignore[misc]
+        kind.__init__.__kwdefaults__.update(given)  # type: ignore[union-attr]
 
 
 @pytest.hookimpl
