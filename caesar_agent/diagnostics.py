@@ -151,6 +151,7 @@ CODES: dict[str, str] = {
     "stream-failed": "The native stream says that the agent did not come to its end.",
     # delegation
     "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
+    "acp-terminal-refused": "An agent that speaks ACP had a program asked for that was not run.",
     "sandbox-weak": "The agent runs in no sandbox, or in one that does not hold all it should.",
     "own-sandbox-off": "The CLI's own sandbox was switched off: as root, it does not work inside "
     "another one.",

@@ -17,10 +17,15 @@ from typing_extensions import Self
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
+from caesar_agent.task_directory import TaskDirectory
+from pytest_caesar.acp.elicitation import Elicitation
 from pytest_caesar.acp.permissions import CANCELLED, Scripted, answer, decide, request_of
+from pytest_caesar.acp.terminals import TerminalRefusedError, Terminals
 from pytest_caesar.acp.workspace_files import PathRefusedError, WorkspaceFiles
+from pytest_caesar.runs.command_reconciliation import ObservedCommand
 from pytest_caesar.runs.permission import Permission
 from pytest_caesar.supervision.logs import Log
+from pytest_caesar.supervision.supervisor import ProcessSpec
 
 VERSION: Final = 1
 """Of the protocol."""
@@ -76,6 +81,8 @@ class Session:
         timeout: seconds until its deadline.
         scripted: decides on permissions, or None.
         stopped: tells that it is to end.
+        grace: seconds between SIGTERM and SIGKILL of programs that it has us run.
+        enclose: puts the sandbox of the task around such a program.
     """
 
     brief: str
@@ -89,6 +96,8 @@ class Session:
     timeout: float
     scripted: Scripted | None
     stopped: Callable[[], bool]
+    grace: float = 5.0
+    enclose: Callable[[ProcessSpec], ProcessSpec] = lambda spec: spec
 
 
 @dataclass(slots=True)
@@ -115,6 +124,7 @@ class AcpClient:
 
     Args:
         session: what the agent is told.
+        spec: how it is run.
         log: takes what it prints, byte for byte.
         sent: takes every message that is sent, a line each.
 
@@ -126,11 +136,11 @@ class AcpClient:
         permissions: every request and its answer, in order.
     """
 
-    def __init__(self, session: Session, *, log: Log, sent: Log) -> None:
+    def __init__(self, session: Session, *, spec: ProcessSpec, log: Log, sent: Log) -> None:
         self.stdin, self._out = os.pipe()
         self._in, self.stdout = os.pipe()
         self._woken, self._wake = os.pipe()
-        for fd in (self._out, self._in):
+        for fd in (self._out, self._in, self._woken, self._wake):
             os.set_blocking(fd, False)
         self.over = False
         self.failed = False
@@ -139,6 +149,23 @@ class AcpClient:
         self._log = log
         self._sent = sent
         self._files = WorkspaceFiles(session.workspace, session.report, read_only=session.read_only)
+        self._terminals = Terminals(
+            spec,
+            session.workspace,
+            enclose=session.enclose,
+            timeout=session.timeout,
+            grace=session.grace,
+            wake=self._nudge,
+        )
+        self._elicitation = (
+            Elicitation(
+                TaskDirectory(spec.task_directory),
+                wake=self._nudge,
+                stopped=session.stopped,
+            )
+            if session.channel is not None
+            else None
+        )
         self._findings = _Findings()
         self._line = bytearray()
         self._skipping = False
@@ -163,7 +190,8 @@ class AcpClient:
                 "protocolVersion": VERSION,
                 "clientCapabilities": {
                     "fs": {"readTextFile": self._session.may_read, "writeTextFile": True},
-                    "terminal": False,
+                    "terminal": True,
+                    **({"elicitation": {"form": {}}} if self._elicitation else {}),
                 },
                 "clientInfo": {"name": "pytest-caesar", "version": "1"},
             },
@@ -173,8 +201,11 @@ class AcpClient:
 
     def __exit__(self, *exception: object) -> None:
         self._done.set()
-        os.write(self._wake, b".")
+        self._nudge()
         self._thread.join()
+        if self._elicitation is not None:
+            self._elicitation.close()
+        self._terminals.close()
         while self._look():  # what came right before the end
             pass
         self._close()
@@ -186,6 +217,10 @@ class AcpClient:
     def delivered(self) -> bool:
         """Tell that the turn is over, so that the process may be ended."""
         return self.over
+
+    def commands(self) -> list[ObservedCommand]:
+        """Return what it had us run, once the process is gone."""
+        return self._terminals.observed()
 
     def diagnostics(self) -> list[Diagnostic]:
         """Return what was odd, once the process is gone."""
@@ -217,10 +252,24 @@ class AcpClient:
             if self._unsent and self._out >= 0:
                 waiting.register(self._out, select.POLLOUT)
             waiting.poll(LOOK * 1000)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._woken, 4096)
+            for ident, result in self._later():
+                self._send({"id": ident, "result": result})
             if not self._look() and self._ended:
                 self._done.wait(LOOK)  # nobody writes any more
             self._flush()
             self._watch_the_deadline()
+
+    def _nudge(self) -> None:
+        """Have the thread look for answers; a full pipe has told it already."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake, b".")
+
+    def _later(self) -> list[tuple[object, dict[str, Any]]]:
+        """Return answers that took their time."""
+        asked = self._elicitation.answers() if self._elicitation is not None else []
+        return [*self._terminals.answers(), *asked]
 
     def _watch_the_deadline(self) -> None:
         session = self._session
@@ -422,8 +471,18 @@ class AcpClient:
         handler = {
             "session/request_permission": self._permit,
             "fs/write_text_file": self._write,
+            "terminal/create": self._terminals.create,
+            "terminal/output": self._terminals.output,
+            "terminal/kill": self._terminals.kill,
+            "terminal/release": self._terminals.release,
             **({"fs/read_text_file": self._read_file} if self._session.may_read else {}),
         }.get(method)
+        if method == "terminal/wait_for_exit":
+            self._wait(ident, given)
+            return
+        if method == "elicitation/create" and self._elicitation is not None:
+            self._elicitation.ask(ident, given)
+            return
         if handler is None:
             shown = one_line(method, limit=80)
             self._findings.add("acp-unknown-method", f"it asked for {shown}, which is not offered")
@@ -435,8 +494,22 @@ class AcpClient:
             path = one_line(str(given.get("path")), limit=200)
             self._findings.add("acp-path-refused", f"{method} of {path} was refused: {error}")
             self._send_error(ident, INVALID_PARAMS, f"{path}: {error}")
+        except TerminalRefusedError as error:
+            self._refuse_terminal(ident, method, error)
         else:
             self._send({"id": ident, "result": result})
+
+    def _wait(self, ident: object, params: dict[str, Any]) -> None:
+        """Have a program's end told when it comes."""
+        try:
+            self._terminals.wait(ident, params)
+        except TerminalRefusedError as error:
+            self._refuse_terminal(ident, "terminal/wait_for_exit", error)
+
+    def _refuse_terminal(self, ident: object, method: str, error: TerminalRefusedError) -> None:
+        said = one_line(str(error), limit=300)
+        self._findings.add("acp-terminal-refused", f"{method} was refused: {said}")
+        self._send_error(ident, INVALID_PARAMS, said)
 
     def _permit(self, params: dict[str, Any]) -> dict[str, Any]:
         request = request_of(params, str(self._session.workspace))

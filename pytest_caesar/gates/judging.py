@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
@@ -27,6 +26,7 @@ from pytest_caesar.gates.gates import (
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
 from pytest_caesar.supervision.outcome import Outcome
+from pytest_caesar.supervision.printed import Printed
 from pytest_caesar.supervision.start_errors import AgentStartError
 from pytest_caesar.supervision.supervisor import ProcessSpec, supervise
 from pytest_caesar.supervision.time_left import fit
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from pytest_caesar.runs.run import Run
     from pytest_caesar.sandboxes.enclosure import Enclosure
     from pytest_caesar.supervision.program_settings import ProgramSettings
-
-MAX_OUTPUT: Final = 16 * 1024
-"""Bytes of what a gate prints that its result keeps: the last ones, where failures stand."""
-
-MAX_FILE: Final = 64 * 1024 * 1024
-"""Bytes of what a gate prints that may lie on the disk before all but the end is dropped."""
 
 
 def judge_run(
@@ -123,7 +117,7 @@ def _run_command(
 ) -> GateResult:
     timeout, grace = fit(gate.timeout, settings.grace, settings.seconds_left())
     begun = monotonic()
-    with _Printed.capture() as printed:
+    with Printed.capture() as printed:
         spec = ProcessSpec(
             argv=gate.argv,
             cwd=run.workspace,
@@ -215,39 +209,3 @@ def _ask_judge(gate: ModelGate, run: Run) -> tuple[GateResult, Mapping[str, Dime
         rationale=evaluation.rationale or None,
     )
     return result, evaluation.dimensions
-
-
-@dataclass(slots=True)
-class _Printed:
-    """What a gate prints: in a file without a name, of which only the end is kept."""
-
-    fd: int
-    dropped: int = 0
-    _tail: bytes = field(default=b"", repr=False)
-
-    @classmethod
-    @contextmanager
-    def capture(cls) -> Iterator[_Printed]:
-        with tempfile.TemporaryFile() as file:
-            # Appending, so that what is written after a cut begins at the new end.
-            flags = fcntl.fcntl(file, fcntl.F_GETFL)
-            fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_APPEND)
-            yield cls(file.fileno())
-
-    def drop_surplus(self) -> None:
-        size = os.fstat(self.fd).st_size
-        if size > MAX_FILE:
-            self._tail = self._end(size)
-            self.dropped += size
-            os.ftruncate(self.fd, 0)
-
-    def text(self) -> str:
-        size = os.fstat(self.fd).st_size
-        end = self._end(size)
-        left_out = self.dropped + size - len(end)
-        told = end.decode("utf-8", "replace")
-        return f"(… {left_out} bytes before)\n{told}" if left_out > 0 else told
-
-    def _end(self, size: int) -> bytes:
-        new = os.pread(self.fd, MAX_OUTPUT, max(0, size - MAX_OUTPUT))
-        return (self._tail + new)[-MAX_OUTPUT:]

@@ -261,7 +261,10 @@ class Delegation:
             tool_calls=stream.calls if stream else (),
             whole=stream is None or stream.whole,
             usage=stream.usage if stream else Usage(),
-            programs=programs.observed(self.task_id) if programs else (),
+            programs=(
+                *(programs.observed(self.task_id) if programs else ()),
+                *start.commands,
+            ),
             written=change_times(workspace.path, changes) if observation.verified else None,
             model_calls=calls,
             model_usage=used,

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from caesar_agent.diagnostics import Diagnostic
@@ -30,6 +30,7 @@ from pytest_caesar.orchestrator.missing_variables import LAST_WORDS, missing_var
 from pytest_caesar.orchestrator.nested.permission import guard_of
 from pytest_caesar.orchestrator.start_findings import channel_not_started, start_findings
 from pytest_caesar.runs.brief import short_brief
+from pytest_caesar.runs.command_reconciliation import ObservedCommand
 from pytest_caesar.runs.permission import Permission, PermissionRequest
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
@@ -68,6 +69,7 @@ class Start:
         permit: decides on what an agent asks leave for; or None.
         permissions: takes what it asked leave for, and what it was told.
         enclosure: the sandbox that it runs in, or None.
+        commands: takes what it had us run for it.
         frozen: makes a context in which an agent in this process sees the documents' clock.
     """
 
@@ -85,6 +87,7 @@ class Start:
     permit: Callable[[PermissionRequest], tuple[bool, str] | None] | None = None
     permissions: list[Permission] = field(default_factory=list)
     enclosure: Enclosure | None = None
+    commands: list[ObservedCommand] = field(default_factory=list)
 
     @property
     def model_url(self) -> str | None:
@@ -191,13 +194,13 @@ def _run_process(
             task_directory=start.directory.path,
             home=home,
         )
-        if start.enclosure is not None:
-            spec = start.enclosure.around(
-                spec,
-                writable=(home,),
-                more=(agent.import_root, *(programs.folders if programs else ())),
-                listen=_served(start),
-            )
+        enclose = functools.partial(
+            _enclosed,
+            start,
+            writable=(home,),
+            more=(agent.import_root, *(programs.folders if programs else ())),
+        )
+        spec = enclose(spec, listen=_served(start))
         work = functools.partial(
             supervise,
             timeout=timeout,
@@ -206,7 +209,7 @@ def _run_process(
             on_start=admit,
         )
         if agent.protocol == "acp":
-            outcome = _speak_acp(start, agent, spec, work, timeout)
+            outcome = _speak_acp(start, agent, spec, work, (timeout, grace, enclose))
         else:
             outcome = work(
                 spec,
@@ -217,6 +220,11 @@ def _run_process(
     failed = channel_not_started(agent, start.directory.path, outcome)
     missing = _missing_variables(start, outcome, given)
     return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed, *missing))
+
+
+def _enclosed(start: Start, spec: ProcessSpec, **shown: Any) -> ProcessSpec:
+    """Put the sandbox of the task around a program, if there is one."""
+    return spec if start.enclosure is None else start.enclosure.around(spec, **shown)
 
 
 def _served(start: Start) -> dict[int, Callable[[socket], None]]:
@@ -231,7 +239,7 @@ def _speak_acp(
     agent: ProcessAgent,
     spec: ProcessSpec,
     work: Callable[..., Outcome],
-    timeout: float,
+    bounds: tuple[float, float, Callable[[ProcessSpec], ProcessSpec]],
 ) -> Outcome:
     """Have an agent work that is spoken to by ACP; once its turn is over, it is ended."""
     from pytest_caesar.acp.client import AcpClient, Session  # noqa: PLC0415 - seldom needed
@@ -246,13 +254,15 @@ def _speak_acp(
         environ=spec.env,
         auth_method=agent.auth_method,
         may_read=agent.acp_read,
-        timeout=timeout,
+        timeout=bounds[0],
+        grace=bounds[1],
+        enclose=bounds[2],
         scripted=start.permit,
         stopped=start.cancelled.is_set,
     )
     with contextlib.ExitStack() as closing:
         sent = closing.enter_context(Log.create(start.directory.path / "acp.jsonl"))
-        client = AcpClient(session, log=start.log, sent=sent)
+        client = AcpClient(session, spec=spec, log=start.log, sent=sent)
         told = itertools.count()
 
         def poll() -> None:
@@ -269,6 +279,7 @@ def _speak_acp(
                 on_poll=poll,
             )
         poll()
+    start.commands.extend(client.commands())
     # An agent of this protocol serves until its client ends it.
     kept = [item for item in outcome.diagnostics if item.code != "killed-after-report"]
     status = outcome.status

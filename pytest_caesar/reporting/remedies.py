@@ -114,6 +114,7 @@ REMEDIES: Final = {
     "log-truncated": "Let the agent print less, or write its report to `$CAESAR_REPORT_PATH`.",
     "stream-failed": "See the end of `raw.log`; the CLI says why.",
     "network-not-guaranteed": "Use an agent whose network can be switched, or a sandbox.",
+    "acp-terminal-refused": "See the message: folders lie in the workspace, programs exist, 32 run at once.",
     "sandbox-weak": "See the message and `pytest-caesar doctor`; name the sandbox to be refused instead.",
     "own-sandbox-off": "Nothing must be done: the sandbox around it closes more.",
     "commits-left-out": "See the message; the files in the worktree are as the agent left them.",

@@ -119,6 +119,46 @@ class Agent:
             session_id=session, path=os.environ["CAESAR_REPORT_PATH"], content=json.dumps(report)
         )
 
+    def note(self, text: str) -> None:
+        with (Path(os.environ["CAESAR_TASK_DIR"]) / "noted").open("a") as file:
+            file.write(f"{text}\n")
+
+    async def do_terminal(self, session: str, call: str, command: str, *args: str) -> None:
+        """Have the client run a program, and say how it ended and what it printed."""
+        try:
+            made = await self.conn.create_terminal(
+                session_id=session, command=command, args=list(args), output_byte_limit=60
+            )
+            name = made.terminal_id
+            done = await self.conn.wait_for_terminal_exit(session_id=session, terminal_id=name)
+            printed = await self.conn.terminal_output(session_id=session, terminal_id=name)
+            await self.conn.release_terminal(session_id=session, terminal_id=name)
+        except acp.RequestError as error:
+            self.note(f"refused: {error}")
+            return
+        self.note(f"{done.exit_code} {done.signal} {printed.truncated} {printed.output.strip()}")
+
+    async def do_leave(self, session: str, call: str, *command: str) -> None:
+        """Have the client run a program, and leave it running."""
+        await self.conn.create_terminal(
+            session_id=session, command=command[0], args=list(command[1:])
+        )
+
+    async def do_kill(self, session: str, call: str) -> None:
+        made = await self.conn.create_terminal(session_id=session, command="sleep", args=["60"])
+        name = made.terminal_id
+        await self.conn.kill_terminal(session_id=session, terminal_id=name)
+        done = await self.conn.wait_for_terminal_exit(session_id=session, terminal_id=name)
+        self.note(f"{done.exit_code} {done.signal}")
+
+    async def do_elicit(self, session: str, call: str, message: str, fields: Any) -> None:
+        mode = schema.ElicitationFormSessionMode(
+            session_id=session,
+            requested_schema=schema.ElicitationSchema(properties=fields),
+        )
+        answer = await self.conn.create_elicitation(message=message, mode=mode)
+        self.note(f"{answer.action} {getattr(answer, 'content', None)}")
+
     async def do_hang(self, session: str, call: str) -> None:
         await asyncio.sleep(60)
 

@@ -18,6 +18,7 @@ from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.runs.run import Run
 from pytest_caesar.workspace.repository import Repository
+from tests.pytest_caesar.supervision.supervising import is_alive
 
 HERE = Path(__file__).parent
 Work: TypeAlias = Callable[..., Run]
@@ -188,11 +189,11 @@ WRITES = (
         ),
         (
             {
-                "session/prompt": ['{"jsonrpc":"2.0","id":"x","method":"terminal/create"}'],
+                "session/prompt": ['{"jsonrpc":"2.0","id":"x","method":"terminal/resize"}'],
                 "an answer": ['{"jsonrpc":"2.0","id":2,"result":{"stopReason":"refusal"}}'],
             },
             "acp-unknown-method",
-            "terminal/create, which is not offered",
+            "terminal/resize, which is not offered",
         ),
         ({"session/prompt": ["FLOOD", "OK"]}, None, ""),
         (
@@ -257,3 +258,68 @@ def test_the_kit_asks_nothing_that_such_an_agent_cannot_meet() -> None:
     assert "reads no task file" in reasons["TASK-009"]
     assert reasons["PROCESS-008"] == "it is told its task on stdin"
     assert reasons["CHANGES-011"] == reasons["SURROUNDINGS-001"] == ""
+
+
+def noted(run: Run) -> list[str]:
+    return (run.task_dir / "noted").read_text().splitlines()
+
+
+# -- programs that the client runs
+
+
+def test_terminals_run_programs_whose_ends_we_see_ourselves(work: Work) -> None:
+    run = work(
+        ["terminal", "sh", "-c", "echo made > made.txt; echo one; exit 3"],
+        ["terminal", "printf 'x%.0s' $(seq 100)"],
+        ["terminal", "no-such-program"],
+        ["kill"],
+        ["report", ["made.txt"]],
+    )
+    assert noted(run)[0] == "3 None False one"
+    assert noted(run)[1] == f"0 None True {'x' * 60}"
+    assert noted(run)[2].startswith("refused: ")
+    assert noted(run)[3] == "None SIGTERM"
+    seen = [one for one in run.commands if "program" in one.witnesses]
+    assert [(one.command, one.observed_exit_code) for one in seen][:2] == [
+        ("sh -c 'echo made > made.txt; echo one; exit 3'", 3),
+        ("/bin/sh -c 'printf '\"'\"'x%.0s'\"'\"' $(seq 100)'", 0),
+    ]
+    assert [change.path for change in run.changes] == ["made.txt"]
+    assert "acp-terminal-refused" in run.codes
+
+
+def test_what_a_terminal_still_runs_ends_with_the_agent(work: Work, tmp_path: Path) -> None:
+    sign = tmp_path / "sign"
+    run = work(
+        ["leave", "sh", "-c", f"echo $$ > {sign}; sleep 300; echo late > late.txt"],
+        ["terminal", "sh", "-c", f"until [ -s {sign} ]; do sleep 0.02; done"],
+        ["report", []],
+    )
+    assert not is_alive(int(sign.read_text()))
+    assert run.changes == ()
+
+
+def test_a_terminal_begins_in_the_workspace_and_gets_no_secret(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    run = work(
+        ["terminal", "sh", "-c", 'basename "$(pwd)"; echo "key:$OPENAI_API_KEY"'], ["report", []]
+    )
+    assert noted(run) == [f"0 None False {run.workspace.name}", "key:"]
+
+
+# -- forms
+
+
+def test_a_form_is_a_question_of_the_return_channel(work: Work) -> None:
+    answers = ScriptedAnswers().on("Which one?", "b").on("How many?", "3")
+    run = work(
+        ["elicit", "Which one?", {"one": {"type": "string", "enum": ["a", "b"]}}],
+        ["elicit", "How many?", {"n": {"type": "integer"}}],
+        ["report", []],
+        answers=answers,
+    )
+    assert noted(run) == ["accept {'one': 'b'}", "accept {'n': 3}"]
+    assert [question.answer for question in run.questions] == ["b", "3"]
+    assert list(run.questions[0].options) == ["a", "b"]

@@ -13,12 +13,12 @@ import pytest
 from caesar_agent.errors import CaesarError
 from caesar_agent.va import DimensionFeedback
 from pytest_caesar.fake_agent.agent import FakeAgents
-from pytest_caesar.gates import judging
 from pytest_caesar.gates.gates import CommandGate, Evaluation, Gate, GateError, GateLike, ModelGate
 from pytest_caesar.gates.messages import gate_lines
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.runs.run import Run
+from pytest_caesar.supervision import printed
 from pytest_caesar.workspace.repository import Repository
 
 
@@ -166,7 +166,7 @@ def test_a_gate_that_takes_too_long_is_ended_and_failed(
 def test_a_gate_that_prints_without_end_keeps_the_end(
     orchestrator: Orchestrator, fake: FakeAgents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "MAX_FILE", 100_000)
+    monkeypatch.setattr(printed, "MAX_FILE", 100_000)
     code = "for n in range(200_000): print('line', n)\nprint('\\udcff\\x1b'.encode('utf-8', 'surrogateescape'))"
 
     run = orchestrator.delegate("Look", agent=fake(fake.report()), gates=[python(code)])
@@ -174,20 +174,19 @@ def test_a_gate_that_prints_without_end_keeps_the_end(
     output = run.gates[0].output
     assert run.gates[0].passed
     assert output is not None
-    assert len(output) < judging.MAX_OUTPUT + 100
+    assert len(output) < printed.MAX_OUTPUT + 100
     assert output.startswith("(… ")
     assert output.endswith("line 199999\nb'\\xff\\x1b'")
 
 
 def test_what_a_gate_prints_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "MAX_FILE", 1000)
-    monkeypatch.setattr(judging, "MAX_OUTPUT", 10)
-    with judging._Printed.capture() as printed:
-        os.write(printed.fd, b"x" * 1001)
-        printed.drop_surplus()
-        assert os.fstat(printed.fd).st_size == 0
-        os.write(printed.fd, b"the end")
-        assert printed.text() == "(… 998 bytes before)\nxxxthe end"
+    monkeypatch.setattr(printed, "MAX_FILE", 1000)
+    with printed.Printed.capture(keep=10) as kept:
+        os.write(kept.fd, b"x" * 1001)
+        kept.drop_surplus()
+        assert os.fstat(kept.fd).st_size == 0
+        os.write(kept.fd, b"the end")
+        assert kept.text() == "(… 998 bytes before)\nxxxthe end"
 
 
 def test_what_a_gate_printed_is_told_safely(orchestrator: Orchestrator, fake: FakeAgents) -> None:
