@@ -43,7 +43,10 @@ def delegate(cli: str, model: ScriptedModel, caesar_repo: Repository) -> Delegat
     assert folder is not None
     defaults = OrchestratorSettings()
     settings = OrchestratorSettings(
-        path_first=(folder, *defaults.path_first), grace=1.0, model_url=model.url_for
+        path_first=(folder, *defaults.path_first),
+        grace=1.0,
+        model_url=model.url_for,
+        model_listener=model.listen_at,
     )
 
     def run(

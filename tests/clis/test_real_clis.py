@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
 from pytest_caesar.model.scripted_model import ScriptedModel
+from pytest_caesar.sandboxes.choice import proof_of
+from pytest_caesar.sandboxes.sandbox import SandboxError
 from tests.clis.conftest import Delegate
 
 pytestmark = [pytest.mark.timeout(300)]
@@ -171,3 +174,27 @@ def test_five_runs_have_equal_events(model: ScriptedModel, delegate: Delegate) -
             ]
         )
     assert told == [told[0]] * 5
+
+
+def test_it_works_in_the_sandbox_without_any_network(
+    cli: str, model: ScriptedModel, delegate: Delegate
+) -> None:
+    try:
+        proof_of("bubblewrap")
+    except SandboxError as error:
+        pytest.skip(str(error))
+    answers = ScriptedAnswers()
+    answers.on("Keep the old behaviour?", "no")
+    model.shell("echo new > new.txt; git add new.txt; git commit -qm new")
+    model.ask("Keep the old behaviour?", options=["yes", "no"])
+    model.report("success", "Written.", changes=[("new.txt", "created")])
+
+    run = delegate(answers=answers, sandbox="bubblewrap", network="off")
+
+    assert model.judge() is None
+    assert answers.judge() is None
+    assert (run.source, run.succeeded) == ("channel", True)
+    assert run.sandbox is not None
+    assert run.task.network is False
+    assert "commits-left-out" not in run.codes
+    assert ("own-sandbox-off" in run.codes) == (cli == "codex" and os.getuid() == 0)
