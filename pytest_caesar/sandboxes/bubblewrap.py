@@ -142,7 +142,8 @@ def _mounts(view: View) -> Iterator[str]:
     for path in view.hidden:
         empty = ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
         steps.append((path, 1, empty))
-    again = [path for path in view.readable if any(each in path.parents for each in around)]
+    above = tuple(f"{each}/" for each in around)
+    again = [path for path in view.readable if os.fspath(path).startswith(above)]
     steps += [(path, 2, ("--ro-bind", str(path), str(path))) for path in again]
     steps += [(path, 3, ("--bind", str(path), str(path))) for path in view.writable]
     steps += [(path, 4, ("--ro-bind", str(path), str(path))) for path in view.read_only]

@@ -47,12 +47,13 @@ def needed_paths(
         environment: values that are absolute paths, or lists of them.
         more: other paths that it needs.
     """
-    found: dict[Path, None] = {}
-    for path in _candidates(argv, environment, more):
-        for each in (path, Path(os.path.realpath(path))):
-            if _exists(each) and each not in _broad():
+    broad = _broad()
+    found: dict[str, None] = {}
+    for path in dict.fromkeys(map(os.fspath, _candidates(argv, environment, more))):
+        for each in dict.fromkeys((path, os.path.realpath(path))):
+            if each not in broad and _exists(each):
                 found[each] = None
-    return tuple(found)
+    return tuple(map(Path, found))
 
 
 def _candidates(
@@ -85,13 +86,13 @@ def _with_surroundings(path: Path) -> Iterator[Path]:
         yield real.parent.parent if real.parent.name == "bin" else real.parent
 
 
-def _broad() -> frozenset[Path]:
+def _broad() -> frozenset[str]:
     """Return folders that are shared by too much to be shown for one file in them."""
     places = ["/", "/tmp", "/var/tmp", "/run", "/home", tempfile.gettempdir()]  # noqa: S108 - as said
-    return frozenset(map(Path, (*places, str(Path.home()))))
+    return frozenset((*places, str(Path.home())))
 
 
-def _exists(path: Path) -> bool:
+def _exists(path: Path | str) -> bool:
     try:
         return os.path.lexists(path)
     except ValueError:  # a NUL byte
