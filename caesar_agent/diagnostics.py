@@ -152,6 +152,8 @@ CODES: dict[str, str] = {
     # delegation
     "network-not-guaranteed": "The network is not as it was asked for, or nobody can tell.",
     "acp-terminal-refused": "An agent that speaks ACP had a program asked for that was not run.",
+    "limits-not-applied": "A bound on memory or processes does not hold on this machine.",
+    "limit-reached": "The processes of a task came to the bound that is set for them.",
     "sandbox-weak": "The agent runs in no sandbox, or in one that does not hold all it should.",
     "own-sandbox-off": "The CLI's own sandbox was switched off: as root, it does not work inside "
     "another one.",

@@ -262,6 +262,8 @@ def _policy(base: PolicyConfig, table: Table) -> PolicyConfig:
         "sandbox_read": table.strings,
         "sandbox_write": table.strings,
         "hide": table.strings,
+        "max_memory": table.size,
+        "max_processes": lambda key: table.integer(key, at_least=1),
     }
     table.only(tuple(readers))
     fields = {"default_timeout": "default_timeout_ms"}

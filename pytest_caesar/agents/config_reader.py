@@ -20,6 +20,13 @@ Choice = TypeVar("Choice", bound=str)
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
+LEAST_SIZE = 16 * 1024 * 1024
+"""Bytes below which no agent starts."""
+
+_SIZES = ("KiB", "MiB", "GiB")
+_SIZE = re.compile(r"([0-9]{1,12}) ?(KiB|MiB|GiB)")
+
+
 class Table:
     """One table of a file that is being read."""
 
@@ -140,6 +147,18 @@ class Table:
         if value < at_least:
             raise self.error(
                 key, f"found {_number(value)}; expected a whole number of at least {at_least}"
+            )
+        return value
+
+    def size(self, key: str) -> int:
+        """Return a size in bytes: a whole number, or text such as ``512MiB``."""
+        value = self._data[key]
+        found = _SIZE.fullmatch(value) if isinstance(value, str) else None
+        if found:
+            value = int(found[1]) * 1024 ** (1 + _SIZES.index(found[2]))
+        if not isinstance(value, int) or isinstance(value, bool) or value < LEAST_SIZE:
+            raise self._wrong(
+                key, self._data[key], "a size of at least 16MiB, such as 512MiB or 2GiB"
             )
         return value
 

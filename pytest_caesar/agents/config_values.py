@@ -70,6 +70,8 @@ class PolicyConfig:
         depth_is_given: a file says ``max_depth``; otherwise a team implies what it needs.
         sandbox: in which agents run: ``none``, ``auto``, or the name of one.
         sandbox_read, sandbox_write, hide: paths shown, writable or hidden in it.
+        max_memory: bytes that all processes of a task may use together; None for no bound.
+        max_processes: how many of them there may be; None for no bound.
     """
 
     allowed: tuple[str, ...] = ()
@@ -87,6 +89,8 @@ class PolicyConfig:
     sandbox_read: tuple[str, ...] = ()
     sandbox_write: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
+    max_memory: int | None = None
+    max_processes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

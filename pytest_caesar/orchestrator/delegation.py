@@ -51,6 +51,7 @@ from pytest_caesar.runs.record import keep_record
 from pytest_caesar.runs.run import Events, Run
 from pytest_caesar.runs.verdict import settle
 from pytest_caesar.supervision.cancellation import Cancellation
+from pytest_caesar.supervision.control_groups import Limits
 from pytest_caesar.supervision.environment import search_path
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.supervision.monitor_results import doubt_of
@@ -413,6 +414,9 @@ class Delegation:
             settings=self.settings,
             cancelled=self.cancelled,
             enclosure=enclosure,
+            limits=Limits(
+                memory=self.config.policy.max_memory, processes=self.config.policy.max_processes
+            ),
             permit=self.answers.permits if self.answers else None,
             frozen=getattr(self.clock, "frozen", contextlib.nullcontext),
         )

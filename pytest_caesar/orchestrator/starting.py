@@ -33,6 +33,7 @@ from pytest_caesar.runs.brief import short_brief
 from pytest_caesar.runs.command_reconciliation import ObservedCommand
 from pytest_caesar.runs.permission import Permission, PermissionRequest
 from pytest_caesar.supervision.cancellation import Cancellation
+from pytest_caesar.supervision.control_groups import Limits, group
 from pytest_caesar.supervision.environment import build_environment, make_home, task_environment
 from pytest_caesar.supervision.logs import Log, tail_of
 from pytest_caesar.supervision.outcome import Outcome
@@ -70,6 +71,7 @@ class Start:
         permissions: takes what it asked leave for, and what it was told.
         enclosure: the sandbox that it runs in, or None.
         commands: takes what it had us run for it.
+        limits: on memory and processes of the task.
         frozen: makes a context in which an agent in this process sees the documents' clock.
     """
 
@@ -88,6 +90,7 @@ class Start:
     permissions: list[Permission] = field(default_factory=list)
     enclosure: Enclosure | None = None
     commands: list[ObservedCommand] = field(default_factory=list)
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def model_url(self) -> str | None:
@@ -193,6 +196,7 @@ def _run_process(
             stderr=stderr.fd,
             task_directory=start.directory.path,
             home=home,
+            groups=(bounded := closing.enter_context(group(start.limits))).entrances(),
         )
         enclose = functools.partial(
             _enclosed,
@@ -217,9 +221,12 @@ def _run_process(
                 delivered=Delivery(start.directory, start.task.id),
                 on_poll=start.narration.poll,
             )
+        bounds = bounded.findings()
     failed = channel_not_started(agent, start.directory.path, outcome)
     missing = _missing_variables(start, outcome, given)
-    return replace(outcome, diagnostics=(*remarks, *outcome.diagnostics, *failed, *missing))
+    return replace(
+        outcome, diagnostics=(*remarks, *bounds, *outcome.diagnostics, *failed, *missing)
+    )
 
 
 def _enclosed(start: Start, spec: ProcessSpec, **shown: Any) -> ProcessSpec:

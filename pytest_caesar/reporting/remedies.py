@@ -115,6 +115,8 @@ REMEDIES: Final = {
     "stream-failed": "See the end of `raw.log`; the CLI says why.",
     "network-not-guaranteed": "Use an agent whose network can be switched, or a sandbox.",
     "acp-terminal-refused": "See the message: folders lie in the workspace, programs exist, 32 run at once.",
+    "limits-not-applied": "See the message, or take the bound out of `[policy]`.",
+    "limit-reached": "See what the agent starts, or raise the bound in `[policy]`.",
     "sandbox-weak": "See the message and `pytest-caesar doctor`; name the sandbox to be refused instead.",
     "own-sandbox-off": "Nothing must be done: the sandbox around it closes more.",
     "commits-left-out": "See the message; the files in the worktree are as the agent left them.",

@@ -35,6 +35,7 @@ REMARKS: Final = frozenset(
         "hook-failed",
         "isolation-degraded",
         "later-failure",
+        "limits-not-applied",
         "network-not-guaranteed",
         "no-credentials",
         "own-sandbox-off",

@@ -75,6 +75,7 @@ class ProcessSpec:
         home: a folder to remove with all in it should this process be gone before; None
             for none.
         sandbox: in what it runs, or None.
+        groups: files to write to so as to be in a control group.
     """
 
     argv: tuple[str, ...]
@@ -86,6 +87,7 @@ class ProcessSpec:
     task_directory: Path
     home: Path | None = None
     sandbox: Sandboxing | None = None
+    groups: tuple[Path, ...] = ()
 
 
 def supervise(
@@ -180,6 +182,7 @@ class _Run:
             "grace": self.grace,
             "home": b"" if spec.home is None else os.fsencode(spec.home),
             "sandbox": [],
+            "groups": [os.fsencode(path) for path in spec.groups],
         }
         if spec.sandbox is not None:
             request |= spec.sandbox.request()

@@ -107,6 +107,8 @@ def _serve_one(control: socket.socket, kind: bytes, fds: list[int], parent: int)
             guard(link, parent, wake)
         else:
             request = link.receive(60.0)
+            for entrance in request["groups"] if request is not None else ():
+                _enter(entrance)
             if request is not None and request["sandbox"]:
                 from pytest_caesar.supervision.monitors.relay import Relay  # noqa: PLC0415 - seldom
 
@@ -116,6 +118,13 @@ def _serve_one(control: socket.socket, kind: bytes, fds: list[int], parent: int)
         os._exit(0)
     finally:
         os._exit(1)
+
+
+def _enter(entrance: bytes) -> None:
+    """Be in a control group, with all that is started from here on."""
+    fd = os.open(entrance, os.O_WRONLY)
+    os.write(fd, b"0")
+    os.close(fd)
 
 
 def _collect(monitors: set[int]) -> None:

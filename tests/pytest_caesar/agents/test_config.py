@@ -155,7 +155,7 @@ def test_a_role_replaces_a_built_in_one_whole() -> None:
             "config.toml:2: policy.max_dept: unknown key; known are allowed, denied, max_parallel, "
             "default_isolation, default_mode, default_network, default_timeout, allow_recursion, "
             "allow_inplace_write, max_depth, sandbox, "
-            'sandbox_read, sandbox_write, hide; did you mean "max_depth"?',
+            'sandbox_read, sandbox_write, hide, max_memory, max_processes; did you mean "max_depth"?',
             id="unknown-key",
         ),
         pytest.param(
