@@ -89,6 +89,7 @@ def capture(
         findings=run.harness_findings,
         programs=run.activity.programs,
         written=run.activity.written if _timed(run) else None,
+        permissions=run.permissions,
         files=files,
     )
     done = mapped(recording, places.hide_value, hidden)
@@ -99,6 +100,7 @@ def capture(
         findings=done.findings,
         programs=done.programs,
         written=done.written,
+        permissions=done.permissions,
         files=done.files,
     )
 

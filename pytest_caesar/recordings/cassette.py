@@ -227,7 +227,11 @@ class RecordedAgent:
         """Write the recording of a run, or look whether it is what was recorded."""
         if self._recording is not None:
             self._compare(run, self._recording)
-            return replace(run, recording=self.cassette.folder / str(self._number))
+            return replace(
+                run,
+                recording=self.cassette.folder / str(self._number),
+                permissions=self._recording.permissions,
+            )
         if run.outcome.status == "cancelled" or self._unscripted(run):
             return run  # ended or misled by the test, so it says little of the agent
         try:

@@ -12,6 +12,7 @@ from caesar_agent.documents.task import Task
 from caesar_agent.mailbox.values import State, is_valid_id
 from pytest_caesar.recovery.tool_call import from_text
 from pytest_caesar.runs.command_reconciliation import ObservedCommand
+from pytest_caesar.runs.permission import Permission, PermissionRequest
 from pytest_caesar.supervision.outcome import LeakedProcess, Outcome
 from pytest_caesar.workspace.change_times import ChangeTime
 
@@ -77,6 +78,7 @@ class Recording:
         findings: what the harness found, whatever the report says.
         programs: the calls of watched programs, as ``programs_value`` gives them.
         written: when the changed paths changed last; None where nobody could tell.
+        permissions: what was asked leave for over ACP, with the answers.
         files: bytes by name, one of ``FILES``.
     """
 
@@ -86,6 +88,7 @@ class Recording:
     findings: tuple[Diagnostic, ...] = ()
     programs: tuple[ObservedCommand, ...] = ()
     written: tuple[ChangeTime, ...] | None = None
+    permissions: tuple[Permission, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -153,6 +156,7 @@ def head_text(recording: Recording) -> bytes:
         "questions": [asdict(item) for item in recording.questions],
         "findings": [item.as_dict() for item in recording.findings],
         **activity_value(recording.programs, recording.written),
+        **_permissions_value(recording.permissions),
     }
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
@@ -195,6 +199,7 @@ def parse_head(data: bytes, files: Mapping[str, bytes]) -> Recording:
         findings=_diagnostics(fields, "findings"),
         programs=_programs(fields),
         written=_written(fields),
+        permissions=_permissions(fields),
         files=files,
     )
     parse_outcome(recording.outcome)  # a wrong one is told before anything is done with it
@@ -231,6 +236,30 @@ def _programs(fields: _Fields) -> tuple[ObservedCommand, ...]:
             duration=item.optional("duration", float),
         )
         for item in fields.objects("programs")
+    )
+
+
+def _permissions_value(permissions: Iterable[Permission]) -> dict[str, Any]:
+    values = [
+        {
+            "kind": one.request.kind,
+            "texts": list(one.request.texts),
+            "allowed": one.allowed,
+            **({"reason": one.reason} if one.reason else {}),
+        }
+        for one in permissions
+    ]
+    return {"permissions": values} if values else {}
+
+
+def _permissions(fields: _Fields) -> tuple[Permission, ...]:
+    return tuple(
+        Permission(
+            request=PermissionRequest(kind=item.get("kind", str), texts=tuple(item.texts("texts"))),
+            allowed=item.get("allowed", bool),
+            reason=item.optional("reason", str) or "",
+        )
+        for item in fields.objects("permissions")
     )
 
 
@@ -329,5 +358,13 @@ def mapped(
         ),
         programs=tuple(replace(call, command=change(call.command)) for call in recording.programs),
         written=recording.written,
+        permissions=tuple(
+            Permission(
+                request=replace(one.request, texts=tuple(change(list(one.request.texts)))),
+                allowed=one.allowed,
+                reason=change(one.reason),
+            )
+            for one in recording.permissions
+        ),
         files={name: change_bytes(name, data) for name, data in recording.files.items()},
     )

@@ -14,6 +14,7 @@ from pytest_caesar.agents.schemes import ACP
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.answers.scripted_answers import ScriptedAnswers
+from pytest_caesar.cli import main
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
 from pytest_caesar.orchestrator.orchestrator_settings import OrchestratorSettings
 from pytest_caesar.runs.run import Run
@@ -323,3 +324,57 @@ def test_a_form_is_a_question_of_the_return_channel(work: Work) -> None:
     assert noted(run) == ["accept {'one': 'b'}", "accept {'n': 3}"]
     assert [question.answer for question in run.questions] == ["b", "3"]
     assert list(run.questions[0].options) == ["a", "b"]
+
+
+# -- kept and looked at again
+
+
+def test_a_recording_and_recover_know_what_it_did(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        STEPS = [["edit", "src/new.py"], ["terminal", "sh", "-c", "exit 3"], ["report", ["src/new.py"]]]
+
+        def test_it(caesar_repo, caesar_orchestrator, caesar_answers):
+            import json
+            caesar_answers.permit("edit src/*")
+            caesar_repo.commit({"README.md": "x\\n"})
+            run = caesar_orchestrator.delegate("STEPS " + json.dumps(STEPS), timeout=60)
+            assert run.succeeded
+            assert [(str(one.request), one.allowed) for one in run.permissions] == [
+                ("edit src/new.py", True)
+            ]
+            seen = [one for one in run.commands if "program" in one.witnesses]
+            assert [(one.command, one.observed_exit_code) for one in seen] == [("sh -c 'exit 3'", 3)]
+            assert (run.recording is None) == {recorded}
+        """.replace("{recorded}", "EXPECTED")
+    )
+    test = next(pytester.path.glob("test_*.py"))
+    text = test.read_text()
+    agent = f"--caesar-agent=acp:{sys.executable} {HERE / 'sdk_agent.py'}"
+    test.write_text(text.replace("EXPECTED", "True"))
+    recorded = pytester.runpytest("-p", "no:randomly", agent, "--caesar-record=once")
+    recorded.assert_outcomes(passed=1)
+    test.write_text(text.replace("EXPECTED", "False"))
+    played = pytester.runpytest("-p", "no:randomly", agent, "--caesar-record=none")
+    played.assert_outcomes(passed=1)
+
+
+def test_recover_reads_what_an_acp_agent_left(
+    work: Work, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = work(["say", "I look."], ["edit", "src/new.py"], ["report", ["src/new.py"]])
+    assert main(["recover", str(run.task_dir), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["report"]["summary"] == "Done."
+
+
+def test_one_is_run_from_the_command_line(
+    caesar_repo: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caesar_repo.commit({"README.md": "x\n"})
+    monkeypatch.chdir(caesar_repo.path)
+    steps = json.dumps([["edit", "src/new.py"], ["report", ["src/new.py"]]])
+    agent = f"acp:{sys.executable} {HERE / 'sdk_agent.py'}"
+    assert main(["run", agent, f"STEPS {steps}", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["path"] for one in told["changes"]] == ["src/new.py"]
+    assert told["permissions"][0]["allowed"] is True
