@@ -30,6 +30,7 @@ from pytest_caesar.recordings.playback import merge_findings, play, shown
 from pytest_caesar.recordings.recording import PATCH, Recording, differences, task_facts
 from pytest_caesar.recordings.secret_variables import secrets_of
 from pytest_caesar.runs.activity import Activity
+from pytest_caesar.runs.permission import Permission
 from pytest_caesar.runs.run import Run
 from pytest_caesar.settings.continuous_integration import is_ci
 from pytest_caesar.supervision.outcome import Outcome
@@ -227,6 +228,7 @@ class RecordedAgent:
         """Write the recording of a run, or look whether it is what was recorded."""
         if self._recording is not None:
             self._compare(run, self._recording)
+            self._compare_permissions(self._recording.permissions)
             return replace(
                 run,
                 recording=self.cassette.folder / str(self._number),
@@ -255,6 +257,19 @@ class RecordedAgent:
     def _unscripted(self, run: Run) -> bool:
         unscripted = self.answers.unscripted if self.answers is not None else ()
         return not {one.id for one in unscripted}.isdisjoint(one.id for one in run.questions)
+
+    def _compare_permissions(self, recorded: tuple[Permission, ...]) -> None:
+        """Ask the script of a test again, and say where it would answer otherwise now."""
+        for one in recorded if self.answers is not None else ():
+            assert self.answers is not None
+            decided = self.answers.permits(one.request)
+            if decided is not None and decided[0] != one.allowed:
+                problem = RecordingMismatchError(
+                    folder=self.cassette.folder / str(self._number),
+                    problem=f"the test answers another way when it is asked for {one.request}",
+                    differences=(("allowed", one.allowed, decided[0]),),
+                )
+                self.cassette.problems.append(str(problem))
 
     def _compare(self, run: Run, recording: Recording) -> None:
         recorded = changed_files(recording.files.get(PATCH, b""))
