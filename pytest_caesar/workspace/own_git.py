@@ -179,14 +179,21 @@ class _Taking:
             if ref
         )
         if commands:
-            git = Git(self.before.top)
+            # Not in the worktree, whose .git the agent may have changed.
+            git_dir = self.before.common_dir
+            git = Git(git_dir, {"GIT_DIR": str(git_dir)})
             git.run("update-ref", "-m", "taken over", "--stdin", stdin=commands.encode())
         return []
 
     def forget(self) -> None:
         """Remove what the worktree remembers of commits that are nowhere."""
         with contextlib.suppress(OSError):
-            (self.before.git_dir / "logs" / "HEAD").unlink()
+            # Behind no link: it may lead to a HEAD of somebody else's.
+            fd = os.open(self.before.git_dir / "logs", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                os.unlink("HEAD", dir_fd=fd)
+            finally:
+                os.close(fd)
 
     @property
     def _known(self) -> dict[str, str]:

@@ -98,6 +98,18 @@ def test_commits_without_a_branch_and_on_another_are_taken_too(repository: Repos
             "commits-left-out",
             id="a-ref-to-nothing",
         ),
+        pytest.param(
+            'rm -rf {git}/objects/*; d=$(git rev-parse --git-dir); rm -rf "$d/logs"; '
+            'ln -s {git} "$d/logs"',
+            "commits-left-out",
+            id="logs-that-lead-elsewhere",
+        ),
+        pytest.param(
+            "git config -f evil core.hooksPath /tmp; mkfifo {git}/objects/aa; rm -f .git; "
+            "printf 'gitdir: %s/evil-dir\\n' \"$PWD\" > .git; rm -rf {git}/objects/??",
+            "commits-left-out",
+            id="another-git-folder",
+        ),
     ],
 )
 def test_nothing_that_it_broke_of_its_own_is_brought_over(
