@@ -302,6 +302,8 @@ class Orchestrator:
             request = replace(request, gates=())
         role = role_named(config, request.role)
         target = self._target(given, role, config, wanted=request.role)
+        if isinstance(target, FunctionAgent) and self.settings.subprocess:
+            target = replace(target, subprocess=True)
         depth = request.depth if request.depth is not None else next_depth(os.environ)
         check_policy(config.policy, agent_id=target.id, depth=depth)
         if self.settings.model_url is not None:

@@ -16,11 +16,19 @@ def main(agent):
 SOURCE = """
 import os
 
-def test_it(caesar_orchestrator):
-    run = caesar_orchestrator.delegate("Work")
-    assert run.succeeded
-    assert run.raw_log == b"printed by the agent\\n"
-    print("here" if run.report.summary == str(os.getpid()) else "elsewhere")
+from pytest_caesar.agents.target import FunctionAgent
+
+def test_it(caesar_orchestrator, request):
+    root = str(request.config.rootpath)
+    made = FunctionAgent(id="made", target="my_agent:main", import_root=root)
+    places = set()
+    for agent in (None, "my_agent:main", made):
+        run = caesar_orchestrator.delegate("Work", agent=agent)
+        assert run.succeeded
+        assert run.raw_log == b"printed by the agent\\n"
+        places.add("here" if run.report.summary == str(os.getpid()) else "elsewhere")
+    [place] = places
+    print(place)
 """
 
 
