@@ -51,6 +51,8 @@ _PINNED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
+    # An agent can write one that names other parents than the commits themselves.
+    "core.commitGraph=false",
     "core.pager=cat",
     "core.quotePath=true",
     "core.ignoreStat=false",

@@ -211,6 +211,7 @@ def take_marks(top: Path, git_dir: Path, common: Path, objects: Path) -> dict[st
         "info/attributes": common / "info" / "attributes",
         "info/sparse-checkout": git_dir / "info" / "sparse-checkout",
         "info/grafts": common / "info" / "grafts",
+        "shallow": common / "shallow",
         "objects/info/alternates": objects / "info" / "alternates",
         ".git": top / ".git",
         "commondir": git_dir / "commondir",

@@ -20,6 +20,7 @@ _FILES = (
     "info/attributes",
     "info/sparse-checkout",
     "info/grafts",
+    "shallow",
     "objects/info/alternates",
     ".git",
     "commondir",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,49 @@ def test_a_branch_of_the_users_that_moved_is_told_also_when_head_stands_on_it(
     )
     (told,) = (d for d in observation.diagnostics if d.code == "refs-changed")
     assert "refs/heads/main" in told.message
+
+
+def test_a_history_that_is_cut_off_is_told(repo: Repository) -> None:
+    sh("git commit -q --allow-empty -m second", repo.path)
+    observation = observed(
+        repo,
+        script("echo two > a.txt; git rev-parse HEAD > $(git rev-parse --git-common-dir)/shallow"),
+    )
+    assert actions(observation) == {"a.txt": "modified"}
+    (told,) = (d for d in observation.diagnostics if d.code == "repository-tampered")
+    assert "shallow" in told.message
+
+
+def test_a_commit_graph_that_names_other_parents_decides_nothing(repo: Repository) -> None:
+    """An unrelated root gets base_ref as its parent, in git's cache of the history alone."""
+
+    def agent(folder: Path) -> None:
+        base, root, store = sh(
+            "git rev-parse HEAD; git update-ref HEAD $(git commit-tree HEAD: -m root);"
+            "git rev-parse HEAD; git rev-parse --git-common-dir;"
+            "git update-ref HEAD $(git commit-tree HEAD: -p HEAD -m child);"
+            "git -c commitGraph.generationVersion=1 commit-graph write --reachable 1>&2",
+            folder,
+        ).split()
+        child = sh("git rev-parse HEAD", folder).strip()
+        graph = folder / store / "objects" / "info" / "commit-graph"
+        content = bytearray(graph.read_bytes())
+        chunks = {
+            bytes(content[at : at + 4]): int.from_bytes(content[at + 4 : at + 12], "big")
+            for at in range(8, 8 + 12 * content[6], 12)
+        }
+        names = content[chunks[b"OIDL"] : chunks[b"CDAT"]].hex()
+        ids = [names[at : at + 40] for at in range(0, len(names), 40)]
+        for commit, parent, generation in ((root, base, 9), (child, root, 10)):
+            at = chunks[b"CDAT"] + 36 * ids.index(commit)
+            struct.pack_into(">I", content, at + 20, ids.index(parent))
+            date = int.from_bytes(content[at + 28 : at + 32], "big") & 3
+            struct.pack_into(">I", content, at + 28, generation << 2 | date)
+        graph.chmod(0o644)
+        graph.write_bytes(content)
+        sh(f"git merge-base --is-ancestor {base} HEAD", folder)  # git itself is deceived
+
+    assert "history-rewritten" in codes(observed(repo, agent))
 
 
 def test_only_what_git_would_take_is_read_from_refs(repo: Repository) -> None:
