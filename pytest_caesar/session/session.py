@@ -173,12 +173,19 @@ class CaesarSession:
             return self.agents[0]
         if self.agents:
             names = ", ".join(agent.id for agent in self.agents)
-            pytest.fail(
-                f"{len(self.agents)} agents are under test ({names}), and this test does not say "
-                f"which: it overrides {UNDER_TEST}, or asks for it with getfixturevalue; name "
-                "the fixture as an argument of the test, or select one agent",
-                pytrace=False,
-            )
+            many = f"{len(self.agents)} agents are under test ({names}), and this test"
+            if "unittest" in sys.modules and _is_of_unittest(request.node):
+                problem = (
+                    f"{many} is a method of unittest.TestCase, which pytest runs once alone: "
+                    "select one agent, or write it as a function or in a class of its own kind"
+                )
+            else:
+                problem = (
+                    f"{many} does not say which: it overrides {UNDER_TEST}, or asks for it with "
+                    "getfixturevalue; name the fixture as an argument of the test, or select one "
+                    "agent"
+                )
+            pytest.fail(problem, pytrace=False)
         function = getattr(request.node, "function", None)
         if function is not None and UNDER_TEST in inspect.signature(function).parameters:
             raise NoAgentError
@@ -478,3 +485,9 @@ class CaesarSession:
     def _shown(self, path: Path) -> str:
         start = self.config.invocation_params.dir
         return str(path.relative_to(start) if path.is_relative_to(start) else path)
+
+
+def _is_of_unittest(node: object) -> bool:
+    """Tell whether a test is a method of unittest, which takes no parameters."""
+    kind = getattr(node, "cls", None)
+    return isinstance(kind, type) and issubclass(kind, sys.modules["unittest"].TestCase)

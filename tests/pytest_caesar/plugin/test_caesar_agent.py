@@ -89,6 +89,31 @@ def test_an_agent_that_is_asked_for_too_late_cannot_be_chosen(
     )
 
 
+def test_a_method_of_unittest_runs_with_one_agent_and_says_so_with_two(
+    pytester: pytest.Pytester, run: Runs
+) -> None:
+    agent_script(pytester)
+    agent_script(pytester, "other.sh")
+    pytester.makepyfile(
+        """
+        import unittest
+        import pytest
+
+        class TestIt(unittest.TestCase):
+            @pytest.fixture(autouse=True)
+            def given(self, caesar_agent_under_test):
+                self.agent = caesar_agent_under_test
+
+            def test_it(self):
+                self.assertEqual(self.agent.id, "agent")
+        """
+    )
+    run("--caesar-agent=./agent.sh").assert_outcomes(passed=1)
+    result = run("--caesar-agent=./agent.sh", "--caesar-agent=./other.sh")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*is a method of unittest.TestCase, which pytest runs once*"])
+
+
 def test_a_test_that_needs_an_agent_says_how_to_give_one(
     pytester: pytest.Pytester, run: Runs
 ) -> None:
