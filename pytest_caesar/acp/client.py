@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import select
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +17,7 @@ from caesar_agent.diagnostics import Diagnostic
 from caesar_agent.task_directory import TaskDirectory
 from pytest_caesar.acp.elicitation import Elicitation
 from pytest_caesar.acp.permissions import CANCELLED, Scripted, answer, decide, request_of
+from pytest_caesar.acp.pipes import MAX_LINE, FloodError, Pipes
 from pytest_caesar.acp.terminals import TerminalRefusedError, Terminals
 from pytest_caesar.acp.workspace_files import PathRefusedError, WorkspaceFiles
 from pytest_caesar.runs.command_reconciliation import ObservedCommand
@@ -30,17 +28,8 @@ from pytest_caesar.supervision.supervisor import ProcessSpec
 VERSION: Final = 1
 """Of the protocol."""
 
-CHUNK: Final = 1024 * 1024
-"""Bytes that one look reads at most."""
-
-MAX_LINE: Final = 80 * 1024 * 1024
-"""Bytes of a line that is read at most: a file that is written is one line."""
-
 MAX_REQUESTS: Final = 20_000
 """Requests of an agent that are answered; then none is."""
-
-MAX_UNSENT: Final = 256 * 1024 * 1024
-"""Bytes that wait for an agent which does not read them."""
 
 LOOK: Final = 0.1
 """Seconds after which the deadline is looked at, when nothing comes."""
@@ -137,17 +126,12 @@ class AcpClient:
     """
 
     def __init__(self, session: Session, *, spec: ProcessSpec, log: Log, sent: Log) -> None:
-        self.stdin, self._out = os.pipe()
-        self._in, self.stdout = os.pipe()
-        self._woken, self._wake = os.pipe()
-        for fd in (self._out, self._in, self._woken, self._wake):
-            os.set_blocking(fd, False)
+        self._pipes = Pipes(log=log, sent=sent)
+        self.stdin, self.stdout = self._pipes.stdin, self._pipes.stdout
         self.over = False
         self.failed = False
         self.permissions: list[Permission] = []
         self._session = session
-        self._log = log
-        self._sent = sent
         self._files = WorkspaceFiles(session.workspace, session.report, read_only=session.read_only)
         self._terminals = Terminals(
             spec,
@@ -155,24 +139,20 @@ class AcpClient:
             enclose=session.enclose,
             timeout=session.timeout,
             grace=session.grace,
-            wake=self._nudge,
+            wake=self._pipes.wake,
         )
         self._elicitation = (
             Elicitation(
                 TaskDirectory(spec.task_directory),
-                wake=self._nudge,
+                wake=self._pipes.wake,
                 stopped=session.stopped,
             )
             if session.channel is not None
             else None
         )
         self._findings = _Findings()
-        self._line = bytearray()
-        self._skipping = False
-        self._ended = False
         self._crash: BaseException | None = None
         self._offered = "none"
-        self._unsent = bytearray()
         self._ids = 0
         self._waiting: tuple[int, str] | None = None
         self._session_id: str | None = None
@@ -201,16 +181,14 @@ class AcpClient:
 
     def __exit__(self, *exception: object) -> None:
         self._done.set()
-        self._nudge()
+        self._pipes.wake()
         self._thread.join()
         if self._elicitation is not None:
             self._elicitation.close()
         self._terminals.close()
         while self._look():  # what came right before the end
             pass
-        self._close()
-        for fd in (self.stdin, self.stdout, self._in, self._woken, self._wake):
-            os.close(fd)
+        self._pipes.close()
         if self._crash is not None and exception[0] is None:
             raise self._crash
 
@@ -224,6 +202,14 @@ class AcpClient:
 
     def diagnostics(self) -> list[Diagnostic]:
         """Return what was odd, once the process is gone."""
+        pipes = self._pipes
+        for _ in range(pipes.too_long):
+            self._findings.add("acp-malformed", f"a line has more than {MAX_LINE} bytes")
+        if pipes.log_problem:
+            self._findings.add(
+                "acp-log-incomplete",
+                f"raw.log could not be written: {pipes.log_problem}; what the agent printed is lost",
+            )
         found = self._findings.diagnostics()
         if self._waiting is not None and not self.failed:
             method = self._waiting[1]
@@ -246,25 +232,13 @@ class AcpClient:
 
     def _serve(self) -> None:
         while not self._done.is_set():
-            waiting = select.poll()
-            waiting.register(self._woken, select.POLLIN)
-            waiting.register(self._in, select.POLLIN)
-            if self._unsent and self._out >= 0:
-                waiting.register(self._out, select.POLLOUT)
-            waiting.poll(LOOK * 1000)
-            with contextlib.suppress(BlockingIOError):
-                os.read(self._woken, 4096)
+            self._pipes.wait(LOOK)
             for ident, result in self._later():
                 self._send({"id": ident, "result": result})
-            if not self._look() and self._ended:
+            if not self._look() and self._pipes.ended:
                 self._done.wait(LOOK)  # nobody writes any more
-            self._flush()
+            self._pipes.flush()
             self._watch_the_deadline()
-
-    def _nudge(self) -> None:
-        """Have the thread look for answers; a full pipe has told it already."""
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._wake, b".")
 
     def _later(self) -> list[tuple[object, dict[str, Any]]]:
         """Return answers that took their time."""
@@ -281,38 +255,10 @@ class AcpClient:
 
     def _look(self) -> bool:
         """Take up what was printed since the last look; tell whether there was anything."""
-        try:
-            data = os.read(self._in, CHUNK)
-        except BlockingIOError:
-            return False
-        if not data:
-            self._ended = True
-            return False
-        self._keep(data)
-        *lines, rest = data.split(b"\n")
-        for line in lines:
-            if not self._skipping:
-                self._take(bytes(self._line) + line)
-            self._line.clear()
-            self._skipping = False
-        if not self._skipping:
-            self._line += rest
-            if len(self._line) > MAX_LINE:
-                self._line.clear()
-                self._skipping = True
-                self._findings.add("acp-malformed", f"a line has more than {MAX_LINE} bytes")
-        return True
-
-    def _keep(self, data: bytes) -> None:
-        """Write what was printed into the log, all of it."""
-        try:
-            while data:
-                data = data[os.write(self._log.fd, data) :]
-        except OSError as error:
-            self._findings.add(
-                "acp-log-incomplete",
-                f"raw.log could not be written: {error.strerror}; what the agent printed is lost",
-            )
+        lines = self._pipes.lines()
+        for line in lines or ():
+            self._take(line)
+        return lines is not None
 
     def _take(self, line: bytes) -> None:
         if not line.strip():
@@ -385,7 +331,7 @@ class AcpClient:
         elif not self._cancelled:
             # After a cancellation, the deadline has the word.
             self.over = True
-            self._close()
+            self._pipes.close_stdin()
 
     def _refused(self, asked: str, error: Mapping[str, Any]) -> None:
         said = one_line(str(error.get("message", "")), limit=300)
@@ -409,7 +355,7 @@ class AcpClient:
     def _fail(self, why: str) -> None:
         self._findings.add("acp-session-failed", f"the agent could not be given its task: {why}")
         self.failed = self.over = True
-        self._close()
+        self._pipes.close_stdin()
 
     def _login(self, methods: object) -> str | None:
         """Return the login to use before a session is asked for, or None."""
@@ -538,29 +484,7 @@ class AcpClient:
         self._send({"id": ident, "error": {"code": code, "message": text}})
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._out < 0:
-            return
-        line = json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
-        with contextlib.suppress(OSError):
-            os.write(self._sent.fd, line)
-        if len(self._unsent) + len(line) > MAX_UNSENT:
-            self._fail(f"it does not read its stdin; {len(self._unsent)} bytes wait there")
-            return
-        self._unsent += line
-        self._flush()
-
-    def _flush(self) -> None:
-        """Write what the pipe takes; a reader that is gone gets nothing more."""
         try:
-            while self._unsent and self._out >= 0:
-                del self._unsent[: os.write(self._out, self._unsent[:65536])]
-        except BlockingIOError:
-            return
-        except OSError:
-            self._unsent.clear()
-
-    def _close(self) -> None:
-        if self._out >= 0:
-            os.close(self._out)
-            self._out = -1
-            self._unsent.clear()
+            self._pipes.send(message)
+        except FloodError as error:
+            self._fail(f"it does not read its stdin; {error}")
