@@ -42,6 +42,11 @@ def find_forged_trees(observer: Observer, commit: str) -> str:
     return forged or ("" if text[:1] == [f"tree {root}"] else f"commit {commit} has another tree")
 
 
+def find_forged_commits(observer: Observer, commits: Sequence[str]) -> str:
+    """Hash commits anew; say what is wrong, or ""."""
+    return _forged(observer, dict.fromkeys(commits, "commit"))
+
+
 def _forged(observer: Observer, wanted: Mapping[str, str]) -> str:
     """Hash objects anew, by id and kind."""
     stdin = "".join(f"{oid}\n" for oid in wanted).encode()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.workspace.baseline_tree import file_states
 from pytest_caesar.workspace.git import GitError
+from pytest_caesar.workspace.integrity import find_forged_commits
 from pytest_caesar.workspace.naming import named, shown
 from pytest_caesar.workspace.observer import Observer
 from pytest_caesar.workspace.repository_state import take_marks
@@ -56,12 +57,15 @@ def _descends(snapshot: Snapshot, observer: Observer, head: str | None) -> bool 
     if head == snapshot.base_ref:
         return True
     try:
-        result = observer.git.run(
-            "merge-base", "--is-ancestor", snapshot.base_ref, head, accept=(0, 1)
-        )
+        between = observer.git.run(
+            "rev-list", "--ancestry-path", f"{snapshot.base_ref}..{head}", "--"
+        ).lines
+        if head not in between:
+            return False
+        # Git believes what a commit says; one that the agent forged says what it likes.
+        return None if find_forged_commits(observer, between) else True
     except GitError:
         return None
-    return result.exit_code == 0
 
 
 def _head_findings(
@@ -79,8 +83,8 @@ def _head_findings(
         yield Diagnostic(
             code="history-rewritten",
             message=f"{where}, and git cannot tell whether that comes after base_ref "
-            f"{_short(snapshot.base_ref)}: commits, or the refs to them, are gone. Changes are "
-            "told against base_ref all the same.",
+            f"{_short(snapshot.base_ref)}: commits, or the refs to them, are gone or forged. "
+            "Changes are told against base_ref all the same.",
         )
     if snapshot.head_name != name:
         yield Diagnostic(

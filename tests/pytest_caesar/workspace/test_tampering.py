@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,26 @@ def test_a_commit_graph_that_names_other_parents_decides_nothing(repo: Repositor
             struct.pack_into(">I", content, at + 28, generation << 2 | date)
         graph.chmod(0o644)
         graph.write_bytes(content)
+        sh(f"git merge-base --is-ancestor {base} HEAD", folder)  # git itself is deceived
+
+    assert "history-rewritten" in codes(observed(repo, agent))
+
+
+def test_a_forged_commit_does_not_say_what_came_before(repo: Repository) -> None:
+    """The object of an unrelated root is filled with a commit that has base_ref as its parent."""
+
+    def agent(folder: Path) -> None:
+        base, root, store = sh(
+            "git rev-parse HEAD; git update-ref HEAD $(git commit-tree HEAD: -m root);"
+            "git rev-parse HEAD; git rev-parse --git-common-dir;"
+            "git update-ref HEAD $(git commit-tree HEAD: -p HEAD -m child)",
+            folder,
+        ).split()
+        stored = folder / store / "objects" / root[:2] / root[2:]
+        _, _, text = zlib.decompress(stored.read_bytes()).partition(b"\0")
+        forged = text.replace(b"\nauthor", b"\nparent %s\nauthor" % base.encode(), 1)
+        stored.chmod(0o644)
+        stored.write_bytes(zlib.compress(b"commit %d\0%s" % (len(forged), forged)))
         sh(f"git merge-base --is-ancestor {base} HEAD", folder)  # git itself is deceived
 
     assert "history-rewritten" in codes(observed(repo, agent))
