@@ -163,7 +163,17 @@ def head_of(git_dir: Path | None, common: Path | None = None) -> tuple[bytes | N
     name = os.fsdecode((text or b"").strip()).removeprefix("ref: ")
     if not text or not text.startswith(b"ref: ") or ".." in name or name.startswith("/"):
         return (text,)
-    return (text, read_plain_file((common or git_dir) / name, 4096))
+    shared = common or git_dir
+    value = read_plain_file(shared / name, 4096)
+    return (text, _packed(shared, name) if value is None else value.strip())
+
+
+def _packed(common: Path, name: str) -> bytes | None:
+    """Return the id of a ref that has no file of its own, as ``git gc`` leaves it."""
+    before, found, _ = (read_plain_file(common / "packed-refs") or b"").partition(
+        b" " + os.fsencode(name) + b"\n"
+    )
+    return before.rpartition(b"\n")[2] if found else None
 
 
 def _own(git_dir: Path | None) -> tuple[object, ...]:

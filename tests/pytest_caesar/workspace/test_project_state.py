@@ -197,3 +197,18 @@ def test_a_commit_in_the_projects_own_checkout_is_told(repo: Repository) -> None
     workspace = prepare(ask(repo))
     sh("git commit -qm more --allow-empty", repo.path)
     assert beside(observe(workspace)) == {"HEAD": "names another branch or commit"}
+
+
+def test_a_branch_that_git_packs_is_where_it_was(repo: Repository) -> None:
+    """What ``git gc`` does, in the checkout as in the worktrees; a packed one that moves is told."""
+    _, packed = work(
+        repo, script("git gc -q; test ! -e $(git rev-parse --git-common-dir)/refs/heads/main")
+    )
+    assert beside(packed) == {}
+    first = sh("git rev-parse HEAD", repo.path).strip()
+    move = (
+        "new=$(git commit-tree HEAD: -m x); cd $(git rev-parse --git-common-dir);"
+        f'sed "/main$/s/{first}/$new/" packed-refs > other; mv other packed-refs'
+    )
+    _, moved = work(repo, script(move), task_id="t_0002")
+    assert list(beside(moved).values()) == ["names another branch or commit"]
