@@ -123,6 +123,20 @@ def _closed_proc() -> Iterator[str]:
             yield from ("--ro-bind", os.devnull, entry.path)
 
 
+def _outermost(readable: Sequence[Path], around: Sequence[Path]) -> list[Path]:
+    """Return what must be mounted to be seen: in an emptied place, and not within another one.
+
+    What lies in a folder that is shown is there already, and a link in it cannot be mounted over.
+    """
+    shown: list[Path] = []
+    for path in sorted(readable, key=lambda path: len(path.parts)):
+        outer = [each for each in (*around, *shown) if each in path.parents]
+        innermost = max(outer, key=lambda each: len(each.parts), default=None)
+        if innermost is not None and innermost not in shown:
+            shown.append(path)
+    return shown
+
+
 def _mounts(view: View) -> Iterator[str]:
     """Give the options that mount; what lies deeper comes later, over what is around it."""
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
@@ -142,8 +156,7 @@ def _mounts(view: View) -> Iterator[str]:
     for path in view.hidden:
         empty = ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
         steps.append((path, 1, empty))
-    above = tuple(f"{each}/" for each in around)
-    again = [path for path in view.readable if os.fspath(path).startswith(above)]
+    again = _outermost(view.readable, around)
     steps += [(path, 2, ("--ro-bind", str(path), str(path))) for path in again]
     steps += [(path, 3, ("--bind", str(path), str(path))) for path in view.writable]
     steps += [(path, 4, ("--ro-bind", str(path), str(path))) for path in view.read_only]
