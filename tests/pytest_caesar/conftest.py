@@ -16,6 +16,8 @@ from pytest_caesar.agents.config_values import PolicyConfig
 from pytest_caesar.agents.target import FunctionAgent
 from pytest_caesar.fake_agent.agent import FakeAgents
 from pytest_caesar.orchestrator.orchestrator import Orchestrator
+from pytest_caesar.sandboxes.choice import proof_of
+from pytest_caesar.sandboxes.sandbox import SandboxError
 from pytest_caesar.supervision.logs import Log
 from pytest_caesar.workspace.repository import Repository
 from tests.pytest_caesar.sandboxes.otherwise import OTHERWISE_INSIDE
@@ -32,7 +34,16 @@ if SANDBOX:
 @pytest.hookimpl
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out what cannot be the same in a sandbox, where tests run in one."""
-    for item in items if SANDBOX else ():
+    if not SANDBOX:
+        return
+    unusable = ""
+    try:
+        proof_of(SANDBOX)
+    except SandboxError as error:
+        unusable = str(error)
+    for item in items:
+        if unusable:
+            item.add_marker(pytest.mark.skip(reason=unusable))
         name = getattr(item, "originalname", item.name)
         if name in OTHERWISE_INSIDE:
             item.add_marker(pytest.mark.skip(reason=OTHERWISE_INSIDE[name]))

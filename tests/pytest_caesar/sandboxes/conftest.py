@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_caesar.sandboxes.choice import proof_of
+from pytest_caesar.sandboxes.choice import broken_text, proof_of
 from pytest_caesar.sandboxes.sandbox import SandboxError
 
 
@@ -15,5 +15,6 @@ def bubblewrap() -> str:
         proof = proof_of("bubblewrap")
     except SandboxError as error:
         pytest.skip(str(error))
-    assert not proof.broken
+    if proof.broken:
+        pytest.skip(f"on this machine it does not hold that {broken_text(proof)}")
     return "bubblewrap"
