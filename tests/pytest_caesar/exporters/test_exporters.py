@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+
+from pytest_caesar.exporters import otel
 
 ACME = Path(__file__).parent.parent / "extensions" / "acme"
 
@@ -159,3 +164,42 @@ def test_what_is_exported(exported: Path) -> None:
     assert run["attributes"]["caesar.diagnostics"] == ["acme/no-changelog", "no-credentials"]
     tool = next(span for span in spans if span["name"] == "execute_tool shell")
     assert (tool["status"]["status_code"], tool["attributes"]["process.exit.code"]) == ("ERROR", 1)
+
+
+def test_spans_reach_a_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = pytest.importorskip(
+        "opentelemetry.proto.collector.trace.v1.trace_service_pb2",
+        reason="pip install opentelemetry-exporter-otlp-proto-http",
+    )
+    received: list[bytes] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            zipped = self.headers.get("Content-Encoding") == "gzip"
+            received.append(gzip.decompress(body) if zipped else body)
+            assert self.path == "/v1/traces"
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-protobuf")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_address[1]}"
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+            run = {"test": "test_it", "task_id": "t_0001", "agent": "acme", "report": {}}
+            calls = [{"tool": "shell", "status": "failed", "exit_code": 1}]
+            otel.pytest_caesar_export({"runs": [{**run, "tool_calls": calls}]}, tmp_path)
+        finally:
+            server.shutdown()
+            thread.join()
+    [body] = received
+    [resource] = trace.ExportTraceServiceRequest.FromString(body).resource_spans
+    names = [span.name for scope in resource.scope_spans for span in scope.spans]
+    assert sorted(names) == ["execute_tool shell", "invoke_agent acme", "test_it"]
