@@ -23,6 +23,7 @@ OTHERWISE_INSIDE = {
     "test_a_daemon_is_found_by_its_environment": BY_NUMBER,
     "test_a_cancelled_run_stays_cancelled_whatever_the_agent_says": BEFORE_THE_TRAP,
     "test_killing_its_parent_gains_an_agent_nothing": ACTS_ON_OTHERS,
+    "test_a_run_that_was_cancelled_stays_so_where_its_parent_was_killed": ACTS_ON_OTHERS,
     "test_killing_the_reaper_too_leaves_the_next_run_unharmed": ACTS_ON_OTHERS,
     "test_stopping_its_parent_gains_an_agent_nothing": ACTS_ON_OTHERS,
     "test_an_agent_that_delegates_is_ended_with_its_own_agents": BY_NUMBER,

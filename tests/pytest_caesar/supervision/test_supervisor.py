@@ -511,3 +511,14 @@ def test_the_end_is_noticed_at_once_and_not_at_the_next_look(
     looks: list[float] = []
     bench.sh("exit 0", on_poll=lambda: looks.append(monotonic()))
     assert looks == []
+
+
+def test_a_run_that_was_cancelled_stays_so_where_its_parent_was_killed(bench: Bench) -> None:
+    cancelled = Cancellation()
+    outcome = bench.sh(
+        "trap 'kill -KILL $PPID' TERM; touch ready; while :; do sleep 0.02; done",
+        cancelled=cancelled,
+        on_poll=lambda: cancelled.set() if (bench.workspace / "ready").exists() else None,
+        grace=20,
+    )
+    assert (outcome.status, codes(outcome)) == ("cancelled", ["supervision-lost"])
