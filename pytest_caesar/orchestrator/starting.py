@@ -25,6 +25,7 @@ from pytest_caesar.files.folders import temporary_folder
 from pytest_caesar.orchestrator.delivered_report import Delivery
 from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.in_process.function_run import run_function
+from pytest_caesar.orchestrator.in_process.watching import watched
 from pytest_caesar.orchestrator.live_events import Narration
 from pytest_caesar.orchestrator.missing_variables import LAST_WORDS, missing_variables
 from pytest_caesar.orchestrator.nested.permission import guard_of
@@ -135,7 +136,7 @@ def run_agent(start: Start) -> Outcome:
             environment.update(general_variables(start.model_url, start.model))
         start.narration.started(start.agent.target)
         timeout, grace = _times(start)
-        with start.frozen():
+        with watched(start.narration.poll, start.settings.on_event), start.frozen():
             return run_function(
                 start.agent.target,
                 import_root=start.agent.import_root,

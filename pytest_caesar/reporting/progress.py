@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import TYPE_CHECKING, Final
 
 from caesar_agent.clock import monotonic
 from caesar_agent.console import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import pytest
     from _pytest.capture import CaptureManager
@@ -61,6 +63,7 @@ class Progress:
         self._clock = clock
         self._started: dict[str, float] = {}
         self._last = float("-inf")
+        self._fd = -1
 
     def __call__(self, event: Event) -> None:
         """Take note of an event, and write it when it is time to."""
@@ -88,8 +91,34 @@ class Progress:
         told_last = f"printed {last.strip()}" if last else "nothing printed yet"
         self._show(f"caesar {task_id}, {since:.0f} s: {told_last}")
 
+    @contextlib.contextmanager
+    def directly(self) -> Iterator[bool]:
+        """Write to the terminal itself while the block lasts; yields whether that is possible.
+
+        For agents in this process: descriptors and captured output are theirs meanwhile, and
+        what they tell is shown by another thread.
+        """
+        caught = self._capture.global_and_fixture_disabled() if self._capture else None
+        with caught or contextlib.nullcontext():
+            try:
+                self._fd = os.dup(self._terminal._tw._file.fileno())  # noqa: SLF001 - as below
+            except (OSError, ValueError, AttributeError):
+                self._fd = -1
+        try:
+            yield self._fd >= 0
+        finally:
+            fd, self._fd = self._fd, -1
+            if fd >= 0:
+                os.close(fd)
+
     def _show(self, line: str) -> None:
         width = self._terminal._tw.fullwidth  # noqa: SLF001 - as pytest's own live log
+        if self._fd >= 0:
+            begun = "\n" if self._terminal.currentfspath else ""
+            self._terminal.currentfspath = None
+            text = f"{begun}{one_line(line, limit=width - 1)}\n"
+            os.write(self._fd, text.encode("utf-8", "backslashreplace"))
+            return
         if self._capture is None:
             self._write(one_line(line, limit=width - 1))
             return

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
+import os
+import pty
+import re
+import subprocess
+import sys
 
 import pytest
 from _pytest.terminal import TerminalReporter
@@ -83,3 +89,43 @@ def test_an_event_is_told_in_a_few_words() -> None:
 def test_nobody_who_reads_a_file_is_told(pytester: pytest.Pytester) -> None:
     config = pytester.parseconfigure("-p", "no:randomly")
     assert progress_of(config) is None
+
+
+SLOW = """
+import os, time
+
+def main(agent):
+    print("caught", flush=True)
+    for n in range(40):
+        agent.progress(f"step {n}")
+        time.sleep(0.1)
+    return agent.success("Done.")
+"""
+
+
+@pytest.mark.parametrize("option", ["--capture=fd", "--capture=sys", "-s"])
+def test_an_agent_in_this_process_is_shown_while_it_works(
+    pytester: pytest.Pytester, option: str
+) -> None:
+    pytester.makepyfile(slow=SLOW)
+    pytester.makepyfile(
+        test_s="def test_s(caesar_orchestrator):\n"
+        "    run = caesar_orchestrator.delegate('x')\n"
+        "    assert run.succeeded\n"
+        "    assert run.raw_log == b'caught\\n'\n"
+        "    assert run.codes == {'isolation-degraded'}, run.diagnostics\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", option]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*command, "--caesar-agent=slow:main", "test_s.py"],
+        cwd=pytester.path, stdin=theirs, stdout=theirs, stderr=theirs,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while data := os.read(ours, 4096):
+                seen += data
+        assert process.wait() == 0, seen.decode()
+    os.close(ours)
+    assert re.search(rb"\r\ncaesar t_0001, [3-9] s: progress step \d+\r\n", seen)
