@@ -65,12 +65,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _serve(model: ScriptedModel) -> NoReturn:
-    sys.stdout.write(f"{model.url}\n")
-    sys.stdout.flush()
     sys.stderr.write(
         f"OPENAI_BASE_URL={model.url}/v1 ANTHROPIC_BASE_URL={model.url} "
         f"GOOGLE_VERTEX_BASE_URL={model.url} (any key); Ctrl-C ends it\n"
     )
+    # Last, since whoever reads it may go on at once.
+    sys.stdout.write(f"{model.url}\n")
+    sys.stdout.flush()
     while True:
         signal.pause()
 
