@@ -128,13 +128,15 @@ def _outermost(readable: Sequence[Path], around: Sequence[Path]) -> list[Path]:
 
     What lies in a folder that is shown is there already, and a link in it cannot be mounted over.
     """
-    shown: list[Path] = []
+    places = [f"{path}/" for path in around]
+    shown: dict[str, Path] = {}
     for path in sorted(readable, key=lambda path: len(path.parts)):
-        outer = [each for each in (*around, *shown) if each in path.parents]
-        innermost = max(outer, key=lambda each: len(each.parts), default=None)
-        if innermost is not None and innermost not in shown:
-            shown.append(path)
-    return shown
+        text = f"{path}/"
+        outer = [each for each in (*places, *shown) if each != text and text.startswith(each)]
+        innermost = max(outer, key=len, default="")
+        if innermost and innermost not in shown:
+            shown[text] = path
+    return list(shown.values())
 
 
 def _mounts(view: View) -> Iterator[str]:
