@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 
+from pytest_caesar.cli import main
 from tests.pytest_caesar.plugin.running import Runs, agent_script
 
 SOURCE = """
@@ -24,7 +23,7 @@ def test_without_an_agent():
 
 
 def test_a_page_is_written_that_is_the_same_when_made_from_json(
-    pytester: pytest.Pytester, run_both: Runs
+    pytester: pytest.Pytester, run_both: Runs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agent_script(pytester)
     pytester.makepyfile(test_it=SOURCE)
@@ -39,12 +38,8 @@ def test_a_page_is_written_that_is_the_same_when_made_from_json(
     assert "<h1>1 of 2 tests failed.</h1>" in page
     assert "1 test without a delegation, none failed" in page
     assert "Beside the baseline" in page
-    made = subprocess.run(
-        [*(sys.executable, "-m", "pytest_caesar", "html", "runs.json", "-o", "again.html"),
-         "--baseline=before.json"],
-        cwd=pytester.path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert made.stdout == "again.html\n"
+    assert main(["html", "runs.json", "-o", "again.html", "--baseline=before.json"]) == 0
+    assert capsys.readouterr().out.endswith("again.html\n")
     assert (pytester.path / "again.html").read_text("utf-8") == page
 
 

@@ -277,7 +277,7 @@ class TestClass:
 
 
 def test_parameters_classes_and_agents_have_recordings_of_their_own(
-    project: Project, run_both: Runs
+    project: Project, run: Runs, run_both: Runs
 ) -> None:
     project.tests(MANY)
     project.agent("other.sh")
@@ -288,7 +288,7 @@ def test_parameters_classes_and_agents_have_recordings_of_their_own(
     assert len(found) == 10
     assert all(name.startswith("test_it/") for name in found)
     assert "test_it/TestClass.test_it[other].recording/1" in found
-    run_both(*arguments).assert_outcomes(passed=6)
+    run(*arguments).assert_outcomes(passed=6)
     assert project.starts == 10
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_caesar.snapshots.fixture import folders_of_this_machine
 from tests.conftest import ROOT
-from tests.pytest_caesar.plugin.running import Runs, agent_script
+from tests.pytest_caesar.plugin.running import QUIET, Runs, agent_script
 
 ONE = """
 import pytest
@@ -87,7 +87,7 @@ def test_nothing_is_written_without_being_asked(
 
 
 def test_the_advice_to_record_can_be_pasted(
-    pytester: pytest.Pytester, run_both: Runs, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, run: Runs, run_both: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     below = pytester.mkdir("sub")
     for name in ("one.sh", "the other.sh"):
@@ -108,18 +108,18 @@ def test_the_advice_to_record_can_be_pasted(
         for name in ("one", "the-other")
     ]
     for command in advice:
-        run_both(*shlex.split(command)[1:]).assert_outcomes(passed=1)
-    run_both("--caesar-agent=./one.sh", "--caesar-agent=./the other.sh").assert_outcomes(passed=2)
+        run(*shlex.split(command)[1:]).assert_outcomes(passed=1)
+    run("--caesar-agent=./one.sh", "--caesar-agent=./the other.sh").assert_outcomes(passed=2)
 
 
-def test_what_was_recorded_is_found_again(pytester: pytest.Pytester, run_both: Runs) -> None:
+def test_what_was_recorded_is_found_again(pytester: pytest.Pytester, run: Runs) -> None:
     pytester.makepyfile(test_a=ONE)
-    run_both("--snapshot-update").assert_outcomes(passed=2)
+    run("--snapshot-update").assert_outcomes(passed=2)
     recorded = files(pytester.path)
     assert recorded["__caesar__/test_a/test_name.value.json"][0] == (
         b'{\n  "value": [\n    1,\n    2,\n    3\n  ]\n}\n'
     )
-    result = run_both()
+    result = run()
     result.assert_outcomes(passed=2)
     assert result.ret == 0
     assert files(pytester.path) == recorded
@@ -170,12 +170,12 @@ def test_one_parameter_alone_is_updated_alone(
 
 
 def test_a_comparison_that_is_gone_leaves_its_file_unused(
-    pytester: pytest.Pytester, run: Runs, run_both: Runs
+    pytester: pytest.Pytester, run: Runs
 ) -> None:
     pytester.makepyfile(test_p=PARAMETERS)
     run("--snapshot-update")
     pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
-    result = run_both()
+    result = run()
     result.stdout.fnmatch_lines(["*3 snapshots unused.*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = result.outlines.index("3 snapshots are not used any more, and fail the run:")
@@ -186,21 +186,12 @@ def test_a_comparison_that_is_gone_leaves_its_file_unused(
     warned = run("--snapshot-warn-unused")
     assert warned.ret == pytest.ExitCode.OK
     assert "3 snapshots are not used any more:" in warned.outlines
-    deleted = run_both("--snapshot-update")
+    deleted = run("--snapshot-update")
     deleted.stdout.fnmatch_lines(["*3 unused snapshots deleted.*"])
     deleted.stdout.no_fnmatch_line("*not used any more*")
     assert sorted(files(pytester.path)) == [
         f"__caesar__/test_p/test_it[{letter}].value.json" for letter in "abc"
     ]
-
-
-def test_unused_files_are_named_where_only_workers_compared(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(test_p=PARAMETERS)
-    quiet = ("-p", "no:cacheprovider", "-p", "no:randomly")
-    pytester.runpytest_inprocess(*quiet, "--snapshot-update")
-    pytester.makepyfile(test_p=PARAMETERS.rpartition("    assert")[0])
-    result = pytester.runpytest_subprocess(*quiet, "-n", "2")
-    assert "3 snapshots are not used any more, and fail the run:" in result.outlines
 
 
 def test_a_test_that_fails_or_is_skipped_makes_nothing_unused(
@@ -455,10 +446,10 @@ def test_where_no_plugin_is_loaded_by_itself_it_says_how_to_name_syrupy(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(test_a=ONE)
     ours = ("-p", "pytest_caesar.plugin")
-    result = pytester.runpytest_subprocess(*ours)
+    result = pytester.runpytest_inprocess(*ours)
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["caesar_snapshot needs *, add `-p syrupy`"])
-    pytester.runpytest_subprocess(*ours, "-p", "syrupy", "--snapshot-update").assert_outcomes(
+    pytester.runpytest_inprocess(*ours, "-p", "syrupy", "--snapshot-update").assert_outcomes(
         passed=2
     )
 
@@ -683,23 +674,24 @@ def test_in_ci_nothing_is_recorded(
     assert not (pytester.path / "__caesar__").exists()
 
 
+VALUES = """
+import os
+VALUE, FAILS = os.environ["VALUE"], os.environ["VALUE"] == "2"
+def test_good(caesar_snapshot): assert VALUE == caesar_snapshot
+def test_bad(caesar_snapshot):
+    assert VALUE == caesar_snapshot
+    assert not FAILS
+"""
+
+
 def test_the_snapshots_of_tests_that_fail_are_not_updated(
-    pytester: pytest.Pytester, run_both: Runs, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
-    pytester.makepyfile(
-        """
-        import os
-        VALUE, FAILS = os.environ["VALUE"], os.environ["VALUE"] == "2"
-        def test_good(caesar_snapshot): assert VALUE == caesar_snapshot
-        def test_bad(caesar_snapshot):
-            assert VALUE == caesar_snapshot
-            assert not FAILS
-        """
-    )
+    pytester.makepyfile(VALUES)
     for value in "12":
         monkeypatch.setenv("VALUE", value)
-        result = run_both("--snapshot-update")
+        result = run("--snapshot-update")
     module = next(pytester.path.glob("__caesar__/*"))
     assert (module / "test_good.value.json").read_text() == '"2"\n'
     assert (module / "test_bad.value.json").read_text() == '"1"\n'
@@ -708,21 +700,24 @@ def test_the_snapshots_of_tests_that_fail_are_not_updated(
     )
 
 
-def test_the_snapshots_of_a_test_that_is_gone_are_told_and_deleted(
-    run_both: Runs, pytester: pytest.Pytester
-) -> None:
-    def write(*names: str) -> None:
-        lines = [f"def {name}(caesar_snapshot): assert 1 == caesar_snapshot\n" for name in names]
-        pytester.makepyfile(test_n="".join(lines), test_m="def test_x(): pass\n")
+def module_of(*names: str) -> str:
+    """Return a module whose tests have a snapshot each."""
+    return "".join(f"def {name}(caesar_snapshot): assert 1 == caesar_snapshot\n" for name in names)
 
-    write("test_a", "test_b", "test_c")
-    run_both("--snapshot-update").assert_outcomes(passed=4)
+
+def test_the_snapshots_of_a_test_that_is_gone_are_told_and_deleted(
+    run: Runs, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(
+        test_n=module_of("test_a", "test_b", "test_c"), test_m="def test_x(): pass\n"
+    )
+    run("--snapshot-update").assert_outcomes(passed=4)
     files = [f"__caesar__/test_n/test_{name}.value.json" for name in "abc"]
-    write("test_a")
+    pytester.makepyfile(test_n=module_of("test_a"))
 
     for some in (("test_n.py::test_a",), ("test_m.py",)):
-        assert "that are gone" not in run_both(*some).stdout.str()
-    told = run_both("-k", "test_a or test_x")
+        assert "that are gone" not in run(*some).stdout.str()
+    told = run("-k", "test_a or test_x")
     assert told.ret == 0
     told.stdout.fnmatch_lines(
         [
@@ -731,9 +726,63 @@ def test_the_snapshots_of_a_test_that_is_gone_are_told_and_deleted(
             "add --snapshot-update to delete them",
         ]
     )
-    run_both("--snapshot-update").stdout.fnmatch_lines(
+    run("--snapshot-update").stdout.fnmatch_lines(
         ["2 snapshots of tests that are gone were deleted:"]
     )
     assert [Path(file).exists() for file in files] == [True, False, False]
-    write()
-    run_both().stdout.fnmatch_lines(["1 snapshot of a test that is gone:", f"  {files[0]}"])
+    pytester.makepyfile(test_n=module_of())
+    run().stdout.fnmatch_lines(["1 snapshot of a test that is gone:", f"  {files[0]}"])
+
+
+def test_two_workers_find_together_what_is_unused_gone_or_failed(
+    pytester: pytest.Pytester, run: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALUE", "1")
+    pytester.makepyfile(
+        test_n=module_of("test_a", "test_b", "test_c"), test_p=PARAMETERS, test_v=VALUES
+    )
+    run("--snapshot-update").assert_outcomes(passed=8)
+    recorded = files(pytester.path)
+    assert len(recorded) == 11
+    unused = [f"__caesar__/test_p/test_it[{letter}].2.value.json" for letter in "abc"]
+    gone = [f"__caesar__/test_n/test_{name}.value.json" for name in "bc"]
+    pytester.makepyfile(test_n=module_of("test_a"), test_p=PARAMETERS.rpartition("    assert")[0])
+
+    # Of its own: only its workers compared anything, so it has loaded nothing that compares.
+    whole = pytester.runpytest_subprocess(*QUIET, "-n", "2")
+    whole.assert_outcomes(passed=6)
+    assert whole.ret == pytest.ExitCode.TESTS_FAILED
+    whole.stdout.fnmatch_lines(
+        [
+            "3 snapshots are not used any more, and fail the run:",
+            *(f"  {file.replace('[', '[[]')}" for file in unused),
+            "their tests passed without comparing; add --snapshot-update to delete them",
+            "2 snapshots of tests that are gone:",
+            *(f"  {file}" for file in gone),
+            "add --snapshot-update to delete them",
+            "*3 snapshots unused.*",
+        ]
+    )
+    selected = run("-n", "1", "-k", "test_a or test_good")
+    selected.assert_outcomes(passed=2)
+    assert selected.ret == 0
+    selected.stdout.fnmatch_lines(["2 snapshots of tests that are gone:"])
+    selected.stdout.no_re_match_line(UNUSED)
+    assert "that are gone" not in run("-n", "1", "test_n.py::test_a").stdout.str()
+    assert files(pytester.path) == recorded
+
+    monkeypatch.setenv("VALUE", "2")
+    updated = run("-n", "2", "--snapshot-update")
+    updated.assert_outcomes(passed=5, failed=1)
+    for lines in (
+        ["*3 unused snapshots deleted.*"],
+        ["2 snapshots of tests that are gone were deleted:"],
+        ["snapshots were not updated, for their tests failed:", "  *::test_bad"],
+    ):
+        updated.stdout.fnmatch_lines(lines)
+    updated.stdout.no_fnmatch_line("*not used any more*")
+    now = files(pytester.path)
+    assert sorted(recorded.keys() - now.keys()) == sorted([*unused, *gone])
+    good = "__caesar__/test_v/test_good.value.json"
+    assert now.pop(good)[0] == b'"2"\n'
+    assert now.items() <= recorded.items()

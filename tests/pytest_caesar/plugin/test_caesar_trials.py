@@ -150,7 +150,7 @@ def test_a_trial_whose_worker_died_makes_the_test_incomplete(
         """
     )
     # syrupy 6.1 warns of what the dead worker did not tell it.
-    result = run("-n", "2", "--caesar-json=runs.json", "-W", "ignore:syrupy")
+    result = run("-n", "1", "--caesar-json=runs.json", "-W", "ignore:syrupy")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["  test_it *3 of 3 *incomplete, 1 never ran*"])
     assert entries()["test_x.py::test_it"]["missing"] == 1

@@ -120,12 +120,6 @@ FAILURES = {
 NUMBERED = {title: f"test_{number}" for number, title in enumerate(FAILURES)}
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Run all examples of the page at once, and return what is printed."""
-    return printed(tmp_path_factory.mktemp("page"))
-
-
 def printed(folder: Path) -> list[str]:
     """Run all examples of the page in a folder, and return what is printed."""
     tests = [written(FAILURES[title][0], name) for title, name in NUMBERED.items()]
@@ -162,9 +156,10 @@ def regenerate() -> None:
     PAGE.write_text(EXAMPLE.sub(again, PAGE.read_text("utf-8")), "utf-8")
 
 
-@pytest.mark.parametrize("title", FAILURES)
-def test_it_is_told_as_the_page_says(page: list[str], title: str) -> None:
-    assert explanation(page, NUMBERED[title]) == FAILURES[title][1]
+def test_each_is_told_as_the_page_says(tmp_path: Path) -> None:
+    lines = printed(tmp_path)
+    found = {title: explanation(lines, name) for title, name in NUMBERED.items()}
+    assert found == {title: text for title, (_, text) in FAILURES.items()}
 
 
 def test_two_reports_differ_by_field(pytester: pytest.Pytester, run: Runs) -> None:
