@@ -33,6 +33,9 @@ MAX_RUNNING: Final = 32
 MAX_TERMINALS: Final = 2000
 """Terminals of one session."""
 
+MAX_HELD: Final = 200
+"""Terminals that are not released: each holds a file."""
+
 MAX_OUTPUT: Final = 1024 * 1024
 """Bytes of what a program prints that are kept, whatever an agent asks for."""
 
@@ -100,19 +103,25 @@ class Terminals:
         self._terminals: dict[str, _Terminal] = {}
         self._made = 0
         self._ended: list[_Terminal] = []
-        self._lock = threading.Lock()
+        self._closed = False
 
     def create(self, params: dict[str, Any]) -> dict[str, Any]:
         """Start a program; returns its id.
 
         Raises:
-            TerminalRefusedError: it cannot be started, or there are too many.
+            TerminalRefusedError: it cannot be started, there are too many, or the session is
+                over.
         """
+        if self._closed:
+            # What was still in the pipe when the agent had ended: nobody would end the program.
+            raise TerminalRefusedError("the session is over")
         running = sum(one.status() is None for one in self._terminals.values())
         if running >= MAX_RUNNING or self._made >= MAX_TERMINALS:
             raise TerminalRefusedError(
                 f"{running} programs run, and {self._made} were started: no more is"
             )
+        if len(self._terminals) >= MAX_HELD:
+            raise TerminalRefusedError(f"{MAX_HELD} terminals are there: release some")
         folder = self._folder(params.get("cwd"))
         environment = {**self._spec.env, **_variables(params.get("env"))}
         argv = self._argv(params, folder, environment)
@@ -121,9 +130,13 @@ class Terminals:
         self._made += 1
         name = f"terminal-{self._made}"
         held = contextlib.ExitStack()
+        try:
+            printed = held.enter_context(Printed.capture(keep))
+        except OSError as error:
+            raise TerminalRefusedError(f"there is no file for its output: {error}") from error
         terminal = _Terminal(
             line=shlex.join(argv),
-            printed=held.enter_context(Printed.capture(keep)),
+            printed=printed,
             cancelled=Cancellation(),
             held=held,
             started_at=datetime.now(timezone.utc),
@@ -142,11 +155,16 @@ class Terminals:
             # What carries the mark of the task is the agent too, which does not end here.
             task_directory=self._spec.task_directory / name,
         )
-        self._terminals[name] = terminal
-        terminal.thread = threading.Thread(
+        thread = threading.Thread(
             target=self._run, args=(terminal, spec), name=f"acp {name}", daemon=True
         )
-        terminal.thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system gives no more
+            held.close()
+            raise TerminalRefusedError(str(error)) from error
+        terminal.thread = thread
+        self._terminals[name] = terminal
         return {"terminalId": name}
 
     def output(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -183,10 +201,14 @@ class Terminals:
             if status is not None:
                 waiting, terminal.waiting = terminal.waiting, []
                 told += [(ident, status) for ident in waiting]
+        for terminal in self._ended:
+            if terminal.thread is not None and not terminal.thread.is_alive():
+                terminal.held.close()  # released and gone: nobody asks what it printed
         return told
 
     def close(self) -> None:
-        """End all programs, and wait until they are gone."""
+        """End all programs, and wait until they are gone; no more is started."""
+        self._closed = True
         every = (*self._terminals.values(), *self._ended)
         for terminal in every:
             terminal.cancelled.set()
@@ -262,6 +284,8 @@ class Terminals:
             )
         except (CaesarError, OSError) as error:
             terminal.problem = str(error)
+        with contextlib.suppress(OSError):
+            terminal.printed.settle()
         terminal.duration = monotonic() - terminal.begun
         self._wake()
 

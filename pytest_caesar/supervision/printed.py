@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ class Printed:
     keep: int = MAX_OUTPUT
     dropped: int = 0
     _tail: bytes = field(default=b"", repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     @contextmanager
@@ -44,26 +46,41 @@ class Printed:
 
     def drop_surplus(self) -> None:
         """Let go of all but the end, once it is a great deal."""
-        size = os.fstat(self.fd).st_size
-        if size > MAX_FILE:
-            self._tail = self._end(size)
-            self.dropped += size
-            os.ftruncate(self.fd, 0)
+        with self._lock:
+            size = os.fstat(self.fd).st_size
+            if size > MAX_FILE:
+                self._tail = self._end(size)
+                self.dropped += size
+                os.ftruncate(self.fd, 0)
+
+    def settle(self) -> None:
+        """Let go of all but the end, once the program is gone."""
+        with self._lock:
+            size = os.fstat(self.fd).st_size
+            if size > self.keep:
+                end = self._end(size)
+                self.dropped += size - len(end)
+                self._tail = b""
+                os.ftruncate(self.fd, 0)
+                while end:
+                    end = end[os.write(self.fd, end) :]
 
     def tail(self) -> tuple[str, bool]:
         """Return the end as text, and whether something stood before it."""
-        size = os.fstat(self.fd).st_size
-        end = self._end(size)
-        cut = self.dropped + size > len(end)
+        with self._lock:
+            size = os.fstat(self.fd).st_size
+            end = self._end(size)
+            cut = self.dropped + size > len(end)
         while cut and end and end[0] & 0xC0 == 0x80:  # a character that was cut in two
             end = end[1:]
         return end.decode("utf-8", "replace"), cut
 
     def text(self) -> str:
         """Return the end as text, with a word on what stood before it."""
-        size = os.fstat(self.fd).st_size
-        end = self._end(size)
-        left_out = self.dropped + size - len(end)
+        with self._lock:
+            size = os.fstat(self.fd).st_size
+            end = self._end(size)
+            left_out = self.dropped + size - len(end)
         told = end.decode("utf-8", "replace")
         return f"(… {left_out} bytes before)\n{told}" if left_out > 0 else told
 
