@@ -11,26 +11,35 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+# Before the first run in this process, as in the plugin's tests.
+import pytest_caesar.orchestrator.nested.server
+import pytest_caesar.session.fixtures
+import pytest_caesar.va.dispatch  # noqa: F401
+from tests.pytest_caesar.plugin.running import QUIET
+
+Result: TypeAlias = pytest.RunResult
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FOLDERS = sorted(path.name for path in EXAMPLES.iterdir() if (path / "README.md").exists())
 
 
-def run_pytest(folder: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", *words],
-        cwd=EXAMPLES / folder,
-        env={key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def example(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Return what runs pytest in the folder of an example, in this process, for time."""
+
+    def run(folder: str, *words: str) -> Result:
+        monkeypatch.chdir(EXAMPLES / folder)
+        return pytester.runpytest_inprocess(*QUIET, "-q", "-rs", *words)
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -45,16 +54,21 @@ def run_pytest(folder: str, *words: str) -> subprocess.CompletedProcess[str]:
         ("va", "agent:main", "unit or enough"),
     ],
 )
-def test_an_example_passes_its_own_tests(folder: str, agent: str, test: str) -> None:
-    done = run_pytest(folder, f"--caesar-agent={agent}", "-k", test)
+def test_an_example_passes_its_own_tests(
+    folder: str, agent: str, test: str, example: Callable[..., Result]
+) -> None:
+    done = example(folder, f"--caesar-agent={agent}", "-k", test)
 
-    assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout or " skipped" in done.stdout
+    assert done.ret == 0
+    assert done.parseoutcomes().keys() & {"passed", "skipped"}
 
 
 @pytest.mark.parametrize("tool", ["jq", "node"])
 def test_an_example_whose_tool_is_missing_is_skipped_with_the_command_that_installs_it(
-    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tool: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    example: Callable[..., Result],
 ) -> None:
     # Everything on PATH except the tool.
     for name in ("bash", "git", "sh", "env", "ls", "sleep"):
@@ -64,11 +78,11 @@ def test_an_example_whose_tool_is_missing_is_skipped_with_the_command_that_insta
     monkeypatch.setenv("PATH", str(tmp_path))
     folder, agent = {"jq": ("minimal", "./agent.sh"), "node": ("node", "./agent.mjs")}[tool]
 
-    done = run_pytest(folder, f"--caesar-agent={agent}")
+    done = example(folder, f"--caesar-agent={agent}")
 
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"apt install (jq|nodejs), or brew install (jq|node)", done.stdout)
-    assert " passed" not in done.stdout
+    assert done.ret == 0
+    assert re.search(r"apt install (jq|nodejs), or brew install (jq|node)", done.stdout.str())
+    assert "passed" not in done.parseoutcomes()
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

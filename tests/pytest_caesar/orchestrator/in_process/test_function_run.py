@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import signal
@@ -23,6 +24,7 @@ from pytest_caesar.orchestrator.in_process.loading import (
 from pytest_caesar.supervision.cancellation import Cancellation
 from pytest_caesar.supervision.outcome import Outcome
 from pytest_caesar.supervision.start_errors import WorkspaceMissingError
+from tests.pytest_caesar.plugin.running import QUIET
 from tests.pytest_caesar.supervision.supervising import CHILDREN, Bench, is_alive
 
 # What such a function leaves open is reported whenever it is collected.
@@ -80,6 +82,14 @@ def stage(bench: Bench) -> Iterator[Stage]:
     sys.modules.pop("functions", None)
 
 
+@pytest.fixture
+def loaded(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A stage whose functions are imported: a short deadline is theirs, however busy the machine."""
+    monkeypatch.setattr(sys, "path", [str(CHILDREN), *sys.path])
+    importlib.import_module("functions")
+    return stage
+
+
 def open_descriptors() -> list[str]:
     return sorted(entry.name for entry in Path("/dev/fd").iterdir())
 
@@ -133,10 +143,10 @@ def test_everything_is_given_back(stage: Stage, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["sleep", "break_off"])
-def test_everything_is_given_back_after_an_interruption(stage: Stage, name: str) -> None:
+def test_everything_is_given_back_after_an_interruption(loaded: Stage, name: str) -> None:
     before = state()
     try:
-        stage.run(name, timeout=0.4)
+        loaded.run(name, timeout=0.4)
     except KeyboardInterrupt:
         assert name == "break_off"
     assert state()[:-1] == before[:-1]
@@ -233,38 +243,38 @@ def test_what_no_agent_should_do_is_a_failed_run_as_in_a_process_of_its_own(
     assert stage.report["summary"].startswith(summary)
 
 
-def test_it_is_interrupted_at_its_deadline(stage: Stage) -> None:
-    outcome = stage.run("sleep", timeout=0.4)
+def test_it_is_interrupted_at_its_deadline(loaded: Stage) -> None:
+    outcome = loaded.run("sleep", timeout=0.4)
     assert (outcome.status, outcome.timed_out) == ("timed_out", True)
     assert [finding.code for finding in outcome.diagnostics] == ["deadline-exceeded"]
-    assert "stopped at its deadline" in stage.report["summary"]
+    assert "stopped at its deadline" in loaded.report["summary"]
 
 
-def test_an_interruption_that_is_swallowed_is_repeated(stage: Stage) -> None:
-    outcome = stage.run("swallow", timeout=0.4)
+def test_an_interruption_that_is_swallowed_is_repeated(loaded: Stage) -> None:
+    outcome = loaded.run("swallow", timeout=0.4)
     assert (outcome.status, outcome.timed_out, outcome.exit_code) == ("timed_out", True, 0)
-    assert stage.report["summary"] == "gave in"
+    assert loaded.report["summary"] == "gave in"
 
 
-def test_who_takes_the_alarm_away_is_told_to_be_late(stage: Stage) -> None:
-    outcome = stage.run("take_the_alarm", timeout=0.4)
+def test_who_takes_the_alarm_away_is_told_to_be_late(loaded: Stage) -> None:
+    outcome = loaded.run("take_the_alarm", timeout=0.4)
     assert (outcome.status, outcome.timed_out) == ("timed_out", True)
     assert "deadline-not-enforced" in [finding.code for finding in outcome.diagnostics]
 
 
-def test_a_frozen_clock_does_not_stop_the_deadline(stage: Stage) -> None:
+def test_a_frozen_clock_does_not_stop_the_deadline(loaded: Stage) -> None:
     with freeze_time("2001-01-01"):
-        assert stage.run("sleep", timeout=0.4).status == "timed_out"
+        assert loaded.run("sleep", timeout=0.4).status == "timed_out"
 
 
-def test_it_can_be_cancelled_from_another_thread(stage: Stage) -> None:
+def test_it_can_be_cancelled_from_another_thread(loaded: Stage) -> None:
     cancelled = Cancellation()
     canceller = threading.Timer(0.4, cancelled.set)
     canceller.start()
-    outcome = stage.run("sleep", cancelled=cancelled)
+    outcome = loaded.run("sleep", cancelled=cancelled)
     canceller.join()
     assert (outcome.status, outcome.timed_out) == ("cancelled", False)
-    assert stage.report["status"] == "failed"
+    assert loaded.report["status"] == "failed"
 
 
 def test_cancelled_before_it_began_it_is_not_called(stage: Stage) -> None:
@@ -303,12 +313,12 @@ def _no_timer() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_no_timer")
-def test_an_outer_timer_goes_on_where_it_was(stage: Stage) -> None:
+def test_an_outer_timer_goes_on_where_it_was(loaded: Stage) -> None:
     handler = lambda *_: None  # noqa: E731 - compared below
     signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 50, 7)
     begun = monotonic()
-    stage.run("sleep", timeout=0.4)
+    loaded.run("sleep", timeout=0.4)
     left, interval = signal.getitimer(signal.ITIMER_REAL)
     assert signal.getsignal(signal.SIGALRM) is handler
     assert 50 - (monotonic() - begun) - 0.5 < left <= 50 - 0.4
@@ -316,7 +326,7 @@ def test_an_outer_timer_goes_on_where_it_was(stage: Stage) -> None:
 
 
 @pytest.mark.usefixtures("_no_timer")
-def test_an_outer_timer_that_is_due_first_rings_for_its_owner(stage: Stage) -> None:
+def test_an_outer_timer_that_is_due_first_rings_for_its_owner(loaded: Stage) -> None:
     class OuterError(BaseException):
         pass
 
@@ -326,8 +336,8 @@ def test_an_outer_timer_that_is_due_first_rings_for_its_owner(stage: Stage) -> N
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.4)
     with pytest.raises(OuterError):
-        stage.run("sleep", timeout=20)
-    assert stage.report["status"] == "failed"
+        loaded.run("sleep", timeout=20)
+    assert loaded.report["status"] == "failed"
     assert signal.getsignal(signal.SIGALRM) is ring
 
 
@@ -512,10 +522,13 @@ def pytest_leave_pdb():
 """
 
 TEST = """
-import json, os
+import json, os, sys
 from pathlib import Path
+sys.path.insert(0, {root!r})
 from pytest_caesar.orchestrator.in_process.function_run import run_function
 from pytest_caesar.supervision.logs import Log
+
+import functions, pdb  # here: a deadline is for what the function does
 
 def test_it(tmp_path):
     print("from the test, before")
@@ -559,18 +572,23 @@ def run_inner(
             timeout=timeout,
         )
     )  # fmt: skip
-    command = (sys.executable, "-m", "pytest", "-p", "no:caesar", "-p", "no:cacheprovider")
-    return pytester.run(*command, *options, stdin=stdin)
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "pytest_timeout")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        return pytester.run(*command, *options, stdin=stdin)
 
 
-@pytest.mark.parametrize("capture", ["fd", "sys", "no"])
-def test_a_breakpoint_reaches_the_terminal(
-    pytester: pytest.Pytester, stage: Stage, capture: str
+@pytest.mark.parametrize(
+    ("capture", "timeout", "thinking"), [("fd", 2.0, 2.2), ("sys", 20, 0), ("no", 20, 0)]
+)
+def test_a_breakpoint_reaches_the_terminal_and_the_deadline_rests(
+    pytester: pytest.Pytester, stage: Stage, capture: str, timeout: float, thinking: float
 ) -> None:
     result = run_inner(
         pytester, stage, f"--capture={capture}", "-rP",
         name="debug",
-        stdin=b"p 6 * 7\nc\n",
+        stdin=f"p 6 * 7\nimport time; time.sleep({thinking})\nc\n".encode(),
+        timeout=timeout,
         expected=("succeeded", ["before the breakpoint", "after the breakpoint"]),
     )  # fmt: skip
     result.assert_outcomes(passed=1)
@@ -579,17 +597,6 @@ def test_a_breakpoint_reaches_the_terminal(
     assert "(Pdb) 42" in text
     assert "the breakpoint" not in text.replace('print("after the breakpoint")', "")
     result.stdout.fnmatch_lines(["*from the test, before*", "*from the test, after*"])
-
-
-def test_a_deadline_rests_while_somebody_debugs(pytester: pytest.Pytester, stage: Stage) -> None:
-    result = run_inner(
-        pytester, stage,
-        name="debug",
-        stdin=b"import time; time.sleep(1.2)\nc\n",
-        expected=("succeeded", ["before the breakpoint", "after the breakpoint"]),
-        timeout=1.0,
-    )  # fmt: skip
-    result.assert_outcomes(passed=1)
 
 
 def test_leaving_the_debugger_by_quit_gives_everything_back(
@@ -626,8 +633,11 @@ def test_a_breakpoint_in_the_agent_under_test_reaches_the_terminal(
         """,
         functions=(CHILDREN / "functions.py").read_text(),
     )
-    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly")
-    result = pytester.run(*command, "--caesar-agent=functions:debug", stdin=b"p 6 * 7\nc\n")
+    result = pytester.run(
+        *(sys.executable, "-m", "pytest", *QUIET),
+        "--caesar-agent=functions:debug",
+        stdin=b"p 6 * 7\nc\n",
+    )
     result.assert_outcomes(passed=1)
     assert "(Pdb) 42" in result.stdout.str()
 
