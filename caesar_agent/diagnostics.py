@@ -165,7 +165,7 @@ CODES: dict[str, str] = {
     "no-credentials": "A known CLI is given neither a login nor a scripted model, so it may wait "
     "for a model until the deadline.",
     "variable-not-passed": "The agent failed, and its last words name a variable that is set here "
-    "and that it was not given.",
+    "and that it was not given, or miss a login or another file that is in your home.",
     "model-not-applied": "The agent takes no model, so the one that is configured is not used.",
     "events-unwritable": "An event could not be written to the event log.",
     "delegation-refused": "The agent asked for another one, and was refused.",

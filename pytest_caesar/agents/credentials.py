@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_caesar.agents.known_cli import KnownCli
 
 GENERAL = ("*_API_KEY", "*_TOKEN", "*_SECRET", "*_SECRET_KEY", "*_PASSWORD", "*_CREDENTIALS")
 """Names that say what they hold."""
@@ -35,6 +40,11 @@ SETTINGS = (
 def is_login(name: str) -> bool:
     """Tell whether a variable carries a login, or decides which model is talked to."""
     return any(fnmatchcase(name, pattern) for pattern in (*GENERAL, *FOLDERS, *SETTINGS))
+
+
+def kept_logins(cli: KnownCli, home: Path) -> list[str]:
+    """Return the files of a CLI's login that are there, relative to HOME; none is opened."""
+    return [name for name in cli.login_files if (home / name).is_file()]
 
 
 def refused_beside_model(pass_env: Sequence[str]) -> str | None:

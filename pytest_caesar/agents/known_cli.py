@@ -53,6 +53,8 @@ class KnownCli:
         environment: variables that are always set.
         logins: variables that carry its login, or the folder with it; one of them lets it
             talk to a model.
+        login_files: files below HOME in which it keeps its login, as POSIX paths.
+        login_missing: what it prints where it has no login; parts of a line.
         configure: its settings for one task: the channel, permissions, a scripted model.
         exit_codes: what its exit codes mean, for messages.
         tool_names: its own name of each common tool, where ``tools_args`` takes names.
@@ -81,6 +83,8 @@ class KnownCli:
     needs_result_line: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     logins: Args = ()
+    login_files: Args = ()
+    login_missing: Args = ()
     repeatable: Args = ()
     channel_failure: str = ""
     configure: Configure = no_settings

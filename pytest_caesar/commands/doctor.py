@@ -18,6 +18,7 @@ from caesar_agent.console import one_line, printable
 from caesar_agent.errors import CaesarError
 from pytest_caesar.agents.catalogue import CATALOGUE
 from pytest_caesar.agents.command import find_program
+from pytest_caesar.agents.credentials import kept_logins
 from pytest_caesar.agents.known_cli import KnownCli
 from pytest_caesar.agents.selection import select
 from pytest_caesar.agents.selection_context import search_path
@@ -179,13 +180,20 @@ def _clis() -> Iterator[tuple[str, str]]:
 
 
 def _login(cli: KnownCli) -> tuple[str, str]:
-    """Say whether a login is there: names alone."""
-    found = [name for name in os.environ if any(fnmatchcase(name, one) for one in cli.logins)]
+    """Say whether a login is there: names alone. ``HOME`` is always set, and says nothing."""
+    names = [name for name in cli.logins if name != "HOME"]
+    found = [one for one in os.environ if any(fnmatchcase(one, name) for name in names)]
     if found:
         options = " ".join(f"--caesar-pass-env={name}" for name in sorted(found))
         return "ok", f"{cli.display_name}: a login is set here; pass it on with {options}"
-    names = ", ".join(cli.logins) or "none known"
-    return "note", f"{cli.display_name}: no variable of its login is set ({names})"
+    kept = kept_logins(cli, Path.home())
+    if kept:
+        return (
+            "ok",
+            f"{cli.display_name}: ~/{kept[0]} is there; pass it on with --caesar-pass-env=HOME",
+        )
+    places = ", ".join([*names, *(f"~/{name}" for name in cli.login_files)]) or "none known"
+    return "note", f"{cli.display_name}: no login was found ({places}); caesar_model needs none"
 
 
 def _agent(name: str) -> Iterator[tuple[str, str]]:
@@ -212,4 +220,4 @@ def _version_of(command: list[str]) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"version unknown ({type(error).__name__})"
     lines = (done.stdout or done.stderr).decode("utf-8", "replace").split("\n")
-    return one_line(lines[0].strip() or "version unknown", limit=80)
+    return one_line(lines[0].strip().rstrip(".") or "version unknown", limit=80)

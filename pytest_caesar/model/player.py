@@ -19,6 +19,12 @@ from pytest_caesar.model.wires.untrusted import compact
 MAX_REQUESTS = 60
 """Requests of one task before the CLI is told to stop: some ask for ever after a cut stream."""
 
+NO_REQUEST = (
+    "no request reached the model: known CLIs are pointed at it, another agent finds it in "
+    "$OPENAI_BASE_URL, $ANTHROPIC_BASE_URL or {{modelUrl}}"
+)
+"""Why nothing of a script was asked for."""
+
 _NOT_ACCEPTED = ("invalid", "refused", "not accepted")
 _UNSUPPORTED = "unsupported call"
 """How codex answers a call of a tool that it does not have (yet)."""
@@ -154,6 +160,7 @@ class Player:
 
     def _never_asked_for(self) -> list[str]:
         found = []
+        nothing = "" if self.requests else f" ({NO_REQUEST})"
         for conversation in self.script:
             reached, known = self._reached.get(id(conversation), 0), len(conversation.turns)
             if reached < known:
@@ -162,7 +169,6 @@ class Player:
                     if reached + 1 == known
                     else f"turns {reached + 1} to {known} were"
                 )
-                nothing = "" if self.requests else " (no request reached the model)"
                 found.append(f"{conversation}{missing} never asked for{nothing}")
         return found
 

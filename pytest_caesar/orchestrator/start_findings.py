@@ -9,6 +9,7 @@ from pathlib import Path
 from caesar_agent.console import one_line
 from caesar_agent.diagnostics import Diagnostic
 from pytest_caesar.agents.catalogue import CATALOGUE
+from pytest_caesar.agents.credentials import kept_logins
 from pytest_caesar.agents.launch import Launch
 from pytest_caesar.agents.target import ProcessAgent
 from pytest_caesar.supervision.logs import MAX_STDERR_BYTES, tail_of
@@ -62,11 +63,18 @@ def start_findings(
         fnmatchcase(name, login) for name in passed for login in cli.logins
     ):
         names = ", ".join(cli.logins)
+        kept = kept_logins(cli, Path.home())
+        what = (
+            f"~/{kept[0]} is yours, and it has a HOME of its own: --caesar-pass-env=HOME passes "
+            f"yours on; or pass another login ({names})"
+            if kept
+            else f"pass one with --caesar-pass-env ({names})"
+        )
         found.append(
             Diagnostic(
                 code="no-credentials",
-                message=f"{agent.id} is given no login, so it may find no model: pass one with "
-                f"--caesar-pass-env ({names}), or use caesar_model",
+                message=f"{agent.id} is given no login, so it may find no model: {what}, or use "
+                "caesar_model",
             )
         )
     return found

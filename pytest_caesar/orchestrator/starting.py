@@ -27,6 +27,7 @@ from pytest_caesar.orchestrator.in_process.function_main import as_process
 from pytest_caesar.orchestrator.in_process.function_run import run_function
 from pytest_caesar.orchestrator.in_process.watching import watched
 from pytest_caesar.orchestrator.live_events import Narration
+from pytest_caesar.orchestrator.missing_home import missing_home
 from pytest_caesar.orchestrator.missing_variables import LAST_WORDS, missing_variables
 from pytest_caesar.orchestrator.nested.permission import guard_of
 from pytest_caesar.orchestrator.start_findings import channel_not_started, start_findings
@@ -312,8 +313,9 @@ def _missing_variables(
     ):
         return []
     names = (directory.raw_log.name, directory.stderr_log.name)
-    logs = (tail_of(directory.path, name, LAST_WORDS)[0] for name in names)
-    return missing_variables(*logs, around=os.environ, given=given)
+    logs = tuple(tail_of(directory.path, name, LAST_WORDS)[0] for name in names)
+    found = missing_variables(*logs, around=os.environ, given=given)
+    return found + missing_home(*logs, home=Path.home(), given=given["HOME"])
 
 
 def _launch(start: Start, agent: ProcessAgent, environment: Mapping[str, str]) -> Launch:

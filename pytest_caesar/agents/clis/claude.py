@@ -21,6 +21,8 @@ CLI = KnownCli(
     dialect="claude",
     repeatable=("--add-dir",),
     logins=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "HOME"),
+    login_files=(".claude/.credentials.json",),
+    login_missing=("Please run /login",),
     tool_names=MappingProxyType(
         {
             "read": "Read",

@@ -42,5 +42,6 @@ CLI = KnownCli(
     dialect=None,
     network="open",
     logins=("CONTINUE_API_KEY", "ANTHROPIC_API_KEY", "HOME"),
+    login_files=(".continue/auth.json",),
     configure=configure,
 )

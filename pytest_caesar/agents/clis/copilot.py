@@ -47,6 +47,8 @@ CLI = KnownCli(
     # Its flags for URLs hold for its own tools: a shell reaches the network all the same.
     network="open",
     logins=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_*", "HOME"),
+    login_files=(".config/gh/hosts.yml",),
+    login_missing=("No authentication information found",),
     configure=configure,
     repeatable=("--add-dir", "--deny-tool", "--additional-mcp-config"),
 )

@@ -72,6 +72,8 @@ CLI = KnownCli(
         "GEMINI_CLI_HOME",
         "HOME",
     ),
+    login_files=(".gemini/oauth_creds.json",),
+    login_missing=("Please set an Auth method",),
     configure=configure,
     repeatable=("--include-directories",),
     needs_result_line=True,

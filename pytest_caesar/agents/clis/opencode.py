@@ -69,6 +69,7 @@ CLI = KnownCli(
     dialect="opencode",
     network="open",
     logins=("*_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "HOME"),
+    login_files=(".local/share/opencode/auth.json",),
     configure=configure,
     exit_codes=MappingProxyType({1: "the model or the start failed"}),
 )

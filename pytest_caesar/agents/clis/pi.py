@@ -36,5 +36,6 @@ CLI = KnownCli(
     dialect="pi",
     network="open",
     logins=("*_API_KEY", "HOME"),
+    login_files=(".pi/agent/auth.json",),
     configure=configure,
 )

@@ -31,6 +31,7 @@ CLI = KnownCli(
     dialect="qwen",
     network="open",
     logins=("OPENAI_API_KEY", "DASHSCOPE_API_KEY", "HOME"),
+    login_files=(".qwen/oauth_creds.json",),
     configure=configure,
     repeatable=("--include-directories",),
 )

@@ -38,6 +38,26 @@ def test_it_names_logins_and_never_their_values(
     assert {line.split()[0] for line in told.splitlines()} <= {"ok", "note"}
 
 
+def test_a_login_is_there_only_where_its_file_is(
+    no_clis: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(["doctor"]) == 0
+    assert "Codex: no login was found (CODEX_API_KEY, " in capsys.readouterr().out
+
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "auth.json").write_text("v4lue")
+    assert main(["doctor"]) == 0
+    told = capsys.readouterr().out
+    assert "Codex: ~/.codex/auth.json is there; pass it on with --caesar-pass-env=HOME" in told
+    assert "v4lue" not in told
+
+
 def test_an_agent_that_cannot_be_started_is_to_be_fixed(
     no_clis: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from pytest_caesar.model.conversation import (
     PastTurn,
     call_id,
 )
-from pytest_caesar.model.player import Refused, Said
+from pytest_caesar.model.player import NO_REQUEST, Refused, Said
 from pytest_caesar.model.script import ScriptedModelError
 from pytest_caesar.model.scripted_model import ScriptedModel
 
@@ -141,7 +141,7 @@ def test_a_report_that_the_channel_refuses_fails() -> None:
 @pytest.mark.parametrize(
     ("requests", "told"),
     [
-        ([], "turns 1 to 3 were never asked for (no request reached the model)"),
+        ([], f"turns 1 to 3 were never asked for ({NO_REQUEST})"),
         ([asked()], "turns 2 to 3 were never asked for"),
         ([asked("x")], "turn 3 was never asked for"),
         ([asked("x", "y")], None),
